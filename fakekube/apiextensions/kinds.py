@@ -7,6 +7,7 @@ customresource_discovery_controller.go.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery import jsonpath
@@ -17,26 +18,45 @@ from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 from fakekube.schema.decode import BodyReader
 from fakekube.schema.definitions import Definitions
+from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.apiextensions.remote import WebhookConverter
+    from fakekube.webhooks.client import WebhookClient
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 SUBRESOURCE_VERBS = ("get", "patch", "update")
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 
-def kinds_of(definition: Tree, definitions: Definitions) -> tuple[tuple[Kind, DefinedVersion], ...]:
+def kinds_of(
+    definition: Tree, definitions: Definitions, webhooks: "Callable[[], WebhookClient]", rng: Rng,
+) -> tuple[tuple[Kind, DefinedVersion], ...]:
     """The kinds of a definition whose names were accepted, each with the version that it is made
     of.
 
     ``definition`` is read-only from now on. ``definitions`` are those of the server: schemas refer
-    to them for metadata.
+    to them for metadata. ``webhooks`` gives what calls webhooks, ``rng`` the uids of reviews.
     """
     entries = definition["spec"]["versions"]
     stored = next(entry["name"] for entry in entries if entry["storage"])
     versions = {entry["name"]: DefinedVersion(definition, entry, definitions) for entry in entries}
-    return tuple((_kind(version, versions[stored]), version) for version in versions.values() if version.entry["served"])
+    converter = _converter(definition, webhooks, rng)
+    return tuple(
+        (_kind(version, versions[stored], converter), version) for version in versions.values() if version.entry["served"])
 
 
-def _kind(version: DefinedVersion, stored: DefinedVersion) -> Kind:
+def _converter(
+    definition: Tree, webhooks: "Callable[[], WebhookClient]", rng: Rng,
+) -> "WebhookConverter | None":
+    if definition["spec"]["conversion"]["strategy"] != "Webhook":
+        return None
+    from fakekube.apiextensions.remote import WebhookConverter
+
+    return WebhookConverter(definition, webhooks, rng)
+
+
+def _kind(version: DefinedVersion, stored: DefinedVersion, converter: "WebhookConverter | None") -> Kind:
     definition, gvk = version.definition, version.gvk
     names = definition["status"]["acceptedNames"]
     return Kind(
@@ -44,7 +64,7 @@ def _kind(version: DefinedVersion, stored: DefinedVersion) -> Kind:
         namespaced=version.namespaced, verbs=VERBS, short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()), subresources=tuple(_subresources(version)),
         strategy=_strategy(version), printer=_printer(version), codec=_reader(version),
-        selectable=_selectable(version), conversion=_conversion(version, stored),
+        selectable=_selectable(version), conversion=_conversion(version, stored, converter),
         published=_published(version), tracks_generation=True, status_keeps_metadata=True, scale_paths=_scale_paths(version),
         unconditional_update=False, custom=True, own_list_kind=names.get("listKind", ""),
         refuses_new=version.is_terminating, deprecation=_deprecation(version))
@@ -125,10 +145,14 @@ def _reader(version: DefinedVersion) -> Lazy[BodyReader]:
     return Lazy(load)
 
 
-def _conversion(version: DefinedVersion, stored: DefinedVersion) -> Conversion | None:
-    """Between two versions the fields stay that both know. The stored one's defaults come with a
-    write, since stored objects are read with them.
+def _conversion(
+    version: DefinedVersion, stored: DefinedVersion, converter: "WebhookConverter | None",
+) -> Conversion | None:
+    """Between two versions the fields stay that both know, unless a webhook converts. The stored
+    one's defaults come with a write, since stored objects are read with them.
     """
+    if converter is not None:
+        return _remote_conversion(version, stored, converter)
     if version.name == stored.name:
         return None
 
@@ -139,6 +163,16 @@ def _conversion(version: DefinedVersion, stored: DefinedVersion) -> Conversion |
         return version.reader.converted(tree)
 
     return Conversion(stored.gvk, to_stored, from_stored)
+
+
+def _remote_conversion(version: DefinedVersion, stored: DefinedVersion, converter: "WebhookConverter") -> Conversion | None:
+    """None where all objects are stored in this very version."""
+    if version is stored and version.definition["status"]["storedVersions"] == [version.name]:
+        return None
+    from fakekube.apiextensions.remote import RemoteVersion
+
+    remote = RemoteVersion(version, stored, converter)
+    return Conversion(stored.gvk, remote.to_stored, remote.from_stored, remote)
 
 
 def _deprecation(version: DefinedVersion) -> str:

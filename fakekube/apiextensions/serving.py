@@ -6,8 +6,8 @@ them. Upstream has controllers for it, and clients that poll: apiextensions-apis
 and pkg/apiserver/customresource_handler.go.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apiextensions import cleanup, names
 from fakekube.apiextensions.kinds import kinds_of, values_of
@@ -24,6 +24,9 @@ from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Event
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.webhooks.client import WebhookClient
 
 DEFINITIONS = GroupResource("apiextensions.k8s.io", "customresourcedefinitions")
 DEFINITIONS_V1 = (DEFINITIONS.group, "v1", DEFINITIONS.resource)
@@ -50,8 +53,9 @@ class CustomResources:
 
     def __init__(
         self, resources: ResourceRegistry, buckets: Buckets, stores: Stores, definitions: Definitions, clock: Clock,
-        rng: Rng,
+        rng: Rng, webhooks: "Callable[[], WebhookClient]",
     ) -> None:
+        self._webhooks = webhooks
         self._resources, self._buckets, self._stores = resources, buckets, stores
         self._definitions, self._clock, self._rng = definitions, clock, rng
         self._served: dict[str, Served] = {}
@@ -128,12 +132,14 @@ class CustomResources:
         status = definition["status"]
         if not conditions.is_true(status["conditions"], names.ESTABLISHED):
             return
-        facts = (definition["metadata"]["uid"], definition["spec"], status["acceptedNames"])
+        facts: tuple[object, ...] = (definition["metadata"]["uid"], definition["spec"], status["acceptedNames"])
+        if definition["spec"]["conversion"]["strategy"] == "Webhook":  # which asks for what is stored in other versions
+            facts = (*facts, status["storedVersions"])
         terminating = conditions.is_true(status["conditions"], names.TERMINATING)
         before = self._served.get(name)
         if before is not None and before.facts == facts and before.terminating == terminating:
             return
-        made = kinds_of(definition, self._definitions)
+        made = kinds_of(definition, self._definitions, self._webhooks, self._rng)
         served = Served(facts, terminating, tuple(kind for kind, _ in made))
         for kind, version in made:
             self._definitions.install(kind.gvk, version.load_schema)

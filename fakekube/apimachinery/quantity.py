@@ -25,7 +25,8 @@ _BINARY_SUFFIXES = {0: ""} | {exponent: suffix for suffix, exponent in _BINARY_E
 _MAX_EXPONENT = 1000  # Go's would overflow long before
 _MAX_DIGITS = 1000  # Go takes any number of them
 
-_TEXT = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+# no part gives back what it has taken: digits that may stand in three parts would be tried in all
+_TEXT = re.compile(r"([+-]?+)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)", re.ASCII)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
 
 

@@ -2,8 +2,9 @@
 ConfigMaps, and its own endpoints.
 
 Upstream: pkg/controlplane/controller/legacytokentracking,
-pkg/controlplane/controller/clusterauthenticationtrust and pkg/controlplane/reconcilers. Left out:
-putting right what somebody changed in them, headers of a proxy that would be believed.
+pkg/controlplane/controller/clusterauthenticationtrust and pkg/controlplane/reconcilers. What
+somebody changes in them is put right by composition/serverobjects.py. Left out: headers of a proxy
+that would be believed.
 """
 
 from collections.abc import Mapping

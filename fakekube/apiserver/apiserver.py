@@ -6,6 +6,7 @@ kube-apiserver's control plane, without the aggregation layer.
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
@@ -14,8 +15,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.audit import AuditLog, Write
-from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
+from fakekube.apiserver.authorization import impersonate
 from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
@@ -24,7 +25,7 @@ from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authenticator import Authenticator, Credentials
 from fakekube.auth.authorizer import AlwaysAllow, Authorization
-from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
+from fakekube.auth.impersonation import Impersonation, any_impersonation
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
@@ -41,6 +42,9 @@ from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.webhooks.client import WebhookClient
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +79,7 @@ class APIServer:
         self.buckets = Buckets(storage, resources, self.first_objects)
         self.unasked = UnaskedFirstObjects(self.first_objects, self.buckets.open_in)
         self.presence = StoredPresence(resources, self.buckets, first)
+        self._webhooks: Callable[[], WebhookClient] | None = None
         definitions = definitions.of_cluster()
         self.stores = Stores(resources, self.buckets, definitions, release=release, gates=gates)
         self.cluster = self.stores.cluster
@@ -82,7 +87,8 @@ class APIServer:
         authorizer = self.cluster.authorization.authorizer
         # None: nobody has to be asked
         self._authorizer = None if isinstance(authorizer, AlwaysAllow) else authorizer
-        follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
+        follow_definitions(
+            resources, self.buckets, self.stores, definitions, clock, rng.fork("definitions"), self._webhook_client)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         known = credentials or Credentials()
@@ -98,6 +104,14 @@ class APIServer:
         self._decorator = Decorator(rng.fork("answers"))
         self._audit = None if audit is None else AuditLog(audit, clock)
 
+    def use_webhooks(self, client: "Callable[[], WebhookClient]") -> None:
+        """Let webhooks that convert objects be called by this client."""
+        self._webhooks = client
+
+    def _webhook_client(self) -> "WebhookClient":
+        assert self._webhooks is not None, "this server was given nothing that calls webhooks"
+        return self._webhooks()
+
     def use_admission(self, admission: Admission) -> None:
         """Let this chain see every write from now on."""
         self.stores.admission = admission
@@ -112,9 +126,8 @@ class APIServer:
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request, info.warnings)
-            if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
-                info.impersonator = request.user
-                request.user = self._impersonation.act_as(request.user, wanted, access_of(info))
+            if any_impersonation(request.headers):
+                impersonate(self._impersonation, info, request)
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":

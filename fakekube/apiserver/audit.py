@@ -14,11 +14,12 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import Request, Response, Sink, Stream, UserInfo
+from fakekube.apimachinery.http import Request, Response, Sink, Stream
 from fakekube.apimachinery.times import format_micro_time
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.filters import ALLOWED, FORBIDDEN
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.reviews import user_tree
 from fakekube.util.clock import Clock
 
 PATH_SAFE = "/:@!$&'()*+,;=~"
@@ -67,8 +68,9 @@ class AuditLog:
 
 
 FIELDS = (
-    "kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser", "sourceIPs", "userAgent",
-    "objectRef", "responseStatus", "requestReceivedTimestamp", "stageTimestamp", "annotations")
+    "kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser",
+    "authenticationMetadata", "sourceIPs", "userAgent", "objectRef", "responseStatus", "requestReceivedTimestamp",
+    "stageTimestamp", "annotations")
 """Of an Event, in the order in which upstream writes them."""
 
 
@@ -107,9 +109,12 @@ def _event(asked: Asked, info: RequestInfo, request: Request, response: Response
         "requestReceivedTimestamp": format_micro_time(asked.time),
     }
     user, sender = request.user, info.impersonator
-    event["user"] = _user(sender or user)
+    who = sender or user
+    event["user"] = {} if who is None else user_tree(who)
     if sender is not None and user is not None:
-        event["impersonatedUser"] = _user(user)
+        event["impersonatedUser"] = user_tree(user)
+    if info.impersonation_constraint:
+        event["authenticationMetadata"] = {"impersonationConstraint": info.impersonation_constraint}
     if agent := request.headers.get("user-agent"):
         event["userAgent"] = agent
     if addresses := _source_addresses(request):
@@ -124,17 +129,6 @@ def _event(asked: Asked, info: RequestInfo, request: Request, response: Response
     if annotations:
         event["annotations"] = {key: annotations[key] for key in sorted(annotations)}
     return event
-
-
-def _user(user: UserInfo | None) -> Tree:
-    if user is None:
-        return {}
-    tree: Tree = {"username": user.name} | ({"uid": user.uid} if user.uid else {})
-    if user.groups:
-        tree["groups"] = list(user.groups)
-    if user.extra:
-        tree["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
-    return tree
 
 
 def _source_addresses(request: Request) -> list[str]:

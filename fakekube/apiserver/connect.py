@@ -20,8 +20,10 @@ from fakekube.apimachinery.streams import (
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver import upgrade
+from fakekube.apiserver.authorization import check_also
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import chosen_container
+from fakekube.endpoints.connecting import admit_connection
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
@@ -43,6 +45,8 @@ async def _command(
     begin: Callable[[CommandOptions], Awaitable[Command]], scope: Scope, info: RequestInfo, request: Request,
 ) -> Response:
     _check_dry_run(request)
+    await admit_connection(scope, info, request)
+    _check_create(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     container = chosen_container(pod, request.param("container"))
     _check_host(pod)
@@ -86,6 +90,8 @@ async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: 
     """Forward connections to ports of a pod."""
     _check_dry_run(request)
     ports = _ports(request.query.get("ports", []))
+    await admit_connection(scope, info, request)
+    _check_create(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     _check_host(pod)
     upgrade.check(request)
@@ -127,6 +133,13 @@ def _check_ports(ports: tuple[int, ...]) -> None:
 def _check_dry_run(request: Request) -> None:
     if request.param("dryRun"):
         raise errors.bad_request("dryRun is not supported")
+
+
+def _check_create(scope: Scope, info: RequestInfo, request: Request) -> None:
+    """Who reads may not run commands: a GET needs the verb of a POST, too. Raises 403."""
+    cluster = scope.services.cluster
+    if cluster.gate("AuthorizePodWebsocketUpgradeCreatePermission"):
+        check_also(cluster.authorization.authorizer, info, request, "create")
 
 
 def _check_host(pod: Tree) -> None:

@@ -15,15 +15,22 @@ from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fakekube.apiextensions.serving import CustomResources
+    from fakekube.webhooks.client import WebhookClient
 
 DEFINITIONS = GroupResource("apiextensions.k8s.io", "customresourcedefinitions")
 
 
 def follow_definitions(
     resources: ResourceRegistry, buckets: Buckets, stores: Stores, definitions: Definitions, clock: Clock, rng: Rng,
+    webhooks: "Callable[[], WebhookClient]",
 ) -> None:
-    """Serve what the definitions in storage say, those that are there and those that come."""
+    """Serve what the definitions in storage say, those that are there and those that come.
+
+    ``webhooks`` gives what calls webhooks that convert objects.
+    """
     made: CustomResources | None = None
 
     def custom_resources() -> "CustomResources":
@@ -31,7 +38,7 @@ def follow_definitions(
         if made is None:
             from fakekube.apiextensions.serving import CustomResources
 
-            made = CustomResources(resources, buckets, stores, definitions, clock, rng)
+            made = CustomResources(resources, buckets, stores, definitions, clock, rng, webhooks)
         return made
 
     def listen(bucket: Bucket) -> None:

@@ -22,6 +22,7 @@ from fakekube.apimachinery.ports import BadAnswer, PortAnswer, PortRequest
 from fakekube.apimachinery.streams import StreamError
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.endpoints.connecting import admit_connection
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
@@ -52,6 +53,7 @@ async def to_pod(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request
     declare.
     """
     target = _target(info.name, "pod")
+    await admit_connection(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, target.name))
     port = target.port or _first_port(pod)
     address = _address_of(pod)
@@ -64,6 +66,7 @@ async def to_pod(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request
 async def to_service(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Pass a request on to a pod that is an endpoint of a service, and ready."""
     target = _target(info.name, "service")
+    await admit_connection(scope, info, request)
     port = target.port
     if port.isdecimal():
         service = scope.store.load(scope.store.find(info.namespace, target.name))
@@ -80,6 +83,7 @@ async def to_service(nodes: Nodes, scope: Scope, info: RequestInfo, request: Req
 async def to_node(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Pass a request on to the kubelet of a node; no other port of a node has anybody listening."""
     target = _target(info.name, "node")
+    await admit_connection(scope, info, request)
     node = scope.store.load(scope.store.find("", target.name))
     addresses = {each["type"]: each["address"] for each in (node.get("status") or {}).get("addresses") or ()}
     address = addresses.get("InternalIP") or addresses.get("Hostname") or ""

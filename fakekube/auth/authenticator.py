@@ -108,10 +108,13 @@ def _authenticated(user: UserInfo) -> UserInfo:
 
 
 def _bearer(header: str, warnings: list[str]) -> str:
-    """The token in an Authorization header; empty for none, and for another scheme."""
+    """The token in an Authorization header; empty for none, and for another scheme.
+
+    Of several headers, which are joined by commas, the first counts.
+    """
     if not header:
         return ""
-    parts = header.strip().split(" ", 2)
+    parts = header.partition(", ")[0].strip().split(" ", 2)
     if len(parts) < 2 or parts[0].lower() != "bearer":
         return ""
     if not parts[1] and len(parts) == 3:

@@ -49,7 +49,7 @@ def _holder(certificate: bytes) -> Holder:
             [str(each.value) for each in subject.get_attributes_for_oid(x509.ObjectIdentifier(oid))]
             for oid in (x509.NameOID.COMMON_NAME.dotted_string, x509.NameOID.ORGANIZATION_NAME.dotted_string, UID))
         begin, end = parsed.not_valid_before_utc.timestamp(), parsed.not_valid_after_utc.timestamp()
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, x509.InvalidVersion) as error:
         raise InvalidCertificate(str(error)) from error
     if len(uids) > 1:
         raise InvalidCertificate(f"expected 1 UID, but found multiple: [{' '.join(uids)}]")

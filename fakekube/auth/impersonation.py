@@ -68,8 +68,9 @@ class Impersonation:
         self._modes = MODES if constrained else ("",)
         self._last: OrderedDict[str, str] = OrderedDict()  # by caller, the mode that last passed
 
-    def act_as(self, caller: UserInfo, wanted: UserInfo, access: Access) -> UserInfo:
-        """The user that the caller is for this request, with the groups that follow.
+    def act_as(self, caller: UserInfo, wanted: UserInfo, access: Access) -> tuple[UserInfo, str]:
+        """The user that the caller is for this request, with the groups that follow, and the verb
+        of the constrained kind by which they are, empty for the old kind.
 
         Raises 403.
         """
@@ -88,7 +89,7 @@ class Impersonation:
                 continue
             if mode != last:
                 self._remember(caller.name, mode)
-            return user
+            return user, f"impersonate:{mode}" if mode else ""
         assert first is not None, "the old kind of leave is for everybody"
         raise first
 

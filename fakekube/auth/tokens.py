@@ -8,6 +8,7 @@ tokens bound to webhook configurations.
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -45,6 +46,13 @@ class Token(NamedTuple):
     audiences: tuple[str, ...]
 
 
+class Issued(NamedTuple):
+    """A new token, and the id by which reviews and audit logs name it."""
+
+    token: str
+    credential_id: str
+
+
 class Bound(NamedTuple):
     """An object that a token is bound to: its life ends with that of the object."""
 
@@ -69,14 +77,14 @@ class Tokens:
         # what tokens say whose signatures were found right; to check one takes longer than a GET
         self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS)
 
-    @property
+    @cached_property
     def signer(self) -> Signer:
         """What signs the tokens."""
         return signer_of(self._secret)
 
     def issue(
         self, account: Tree, audiences: list[str], expires: float, bound: Iterable[Bound] = (), *, warn_after: float = 0,
-    ) -> str:
+    ) -> Issued:
         """A token for a service account until ``expires`` (Unix seconds).
 
         ``bound`` are the object that it is bound to, and the node of that one. From ``warn_after``
@@ -89,13 +97,14 @@ class Tokens:
         about["serviceaccount"] = {"name": meta["name"], "uid": meta["uid"]}
         if warn_after:
             about["warnafter"] = int(warn_after)
+        identifier = self._rng.uid()
         claims = {
-            "aud": audiences or [ISSUER], "exp": int(expires), "iat": now, "iss": ISSUER, "jti": self._rng.uid(),
+            "aud": audiences or [ISSUER], "exp": int(expires), "iat": now, "iss": ISSUER, "jti": identifier,
             "kubernetes.io": about, "nbf": now, "sub": f"{PREFIX}{meta['namespace']}:{meta['name']}",
         }
         head = {"alg": signer.algorithm, "kid": signer.key_id}
         text = f"{base64url(orjson.dumps(head))}.{base64url(orjson.dumps(claims))}"
-        return f"{text}.{base64url(signer.sign(text.encode()))}"
+        return Issued(f"{text}.{base64url(signer.sign(text.encode()))}", f"JTI={identifier}")
 
     def verify(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token | None:
         """Whom a token names; None when it is none of this issuer.

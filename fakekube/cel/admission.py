@@ -104,13 +104,13 @@ class Composition:
 
     def __init__(self, minor: int, *, params: bool, composes: bool) -> None:
         self._minor, self._params, self._composes = minor, params, composes
-        self._fields: dict[str, Type | Field] = {}
+        self._fields: dict[str, Field] = {}
 
     def within(self, *, stored: bool, authorized: bool = True, patches: bool = False) -> Environment:
         """The environment, at this place in the policy."""
         found = environment(self._minor, Seen(self._params, authorized), stored=stored)
         if self._composes:
-            composed = types.object_type("kubernetes.variables", self._fields)
+            composed = types.ObjectType(types.Kind.STRUCT, "kubernetes.variables", fields=self._fields)
             found = found.extended({"variables": composed}, {composed.name: composed})
         if patches:
             found = _with_patches(found)
@@ -118,7 +118,7 @@ class Composition:
 
     def add(self, name: str, of: Type) -> None:
         """Let a variable be used from now on."""
-        self._fields = {**self._fields, name: of}
+        self._fields = {**self._fields, name: Field(of, name)}
 
 
 def _with_patches(found: Environment) -> Environment:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fakekube.cel import errors, functions, values
+from fakekube.cel.standard import texts
 from fakekube.util import regex
 
 Code = Callable[[list[Any]], Any]
@@ -56,7 +57,8 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
         given = [argument(frame) for argument in arguments]
         for overload in overloads:
             if not overload.guarded or all(map(values.matches, given, overload.arguments)):
-                result = overload.implementation(*given)
+                working = _WORKING.get(overload.id)
+                result = overload.implementation(*given) if working is None else working(frame, *given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
                     raise errors.CostExceeded
@@ -100,6 +102,53 @@ def no_overload_for(name: str, given: Sequence[Any]) -> errors.EvaluationError:
     return errors.EvaluationError(f"no such overload: {name}({listed})")
 
 
+def add_lists(left: Code, right: Code) -> Code:
+    """``+`` of two lists, which costs one however long they are; what is copied is work."""
+
+    def run(frame: list[Any]) -> list[Any]:
+        return _added(frame, left(frame), right(frame))
+
+    return run
+
+
+def _added(frame: list[Any], left: list[Any], right: list[Any]) -> list[Any]:
+    frame[1] -= len(left) + len(right)
+    if frame[1] < 0:
+        raise errors.CostExceeded
+    return texts.add_lists(left, right)
+
+
+def in_elements(element: Code, elements: Code) -> Code:
+    """``in`` a list: one for each element, and the work of comparing what they hold."""
+
+    def run(frame: list[Any]) -> bool:
+        value, candidates = element(frame), elements(frame)
+        frame[0] -= len(candidates)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return _is_in(frame, value, candidates)
+
+    return run
+
+
+def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
+    frame[1] -= len(candidates)
+    if not isinstance(value, list | tuple | dict):
+        return any(values.equal(value, candidate) for candidate in candidates)
+    for candidate in candidates:
+        found, work = values.equal_counted(value, candidate)
+        frame[1] -= work
+        if frame[1] < 0:
+            raise errors.CostExceeded
+        if found:
+            return True
+    return False
+
+
+_WORKING = {"add_list": _added, "in_list": _is_in}
+"""Overloads whose cost says too little when it is not known before that they are meant."""
+
+
 def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | None) -> Code:
     """A regular expression that is known before. Raises ProgramError if it is none."""
     try:
@@ -138,19 +187,6 @@ def in_set(element: Code, found: frozenset[Any]) -> Code:
     def run(frame: list[Any]) -> bool:
         value = element(frame)
         return (value if value.__class__ is str else values.digest(value)) in found
-
-    return run
-
-
-def in_list(element: Code, elements: Sequence[Any]) -> Code:
-    """``in`` a list of constants that are no plain scalars."""
-
-    def run(frame: list[Any]) -> bool:
-        value = element(frame)
-        frame[0] -= len(elements)
-        if frame[0] < 0:
-            raise errors.CostExceeded
-        return any(values.equal(value, candidate) for candidate in elements)
 
     return run
 

@@ -174,7 +174,8 @@ class _Checker:
         elif isinstance(target, types.ObjectType):
             declared = target.fields.get(name)
             if declared is None:
-                self.report(node, f"undefined field '{name}'")
+                unknown = f"undefined field '{name}'" if target.known else f"unexpected failed resolution of '{target.name}'"
+                self.report(node, unknown)
                 found = types.ERROR
             else:
                 found = declared.type

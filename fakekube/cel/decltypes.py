@@ -170,7 +170,7 @@ def _object(schema: Schema, name: str, *, root: bool, inside: tuple[str, ...]) -
             size += len(key.encode()) + decl.min_size + 4
         if decl.convert is not None:
             converts[key] = decl.convert
-    declared = ObjectType(types.Kind.STRUCT, name, fields=_types_of(fields))
+    declared = ObjectType(types.Kind.STRUCT, name, fields=_types_of(fields), absent_nulls=True)
     return DeclType(declared, size, fields=fields, convert=conversion.object_of(converts))
 
 

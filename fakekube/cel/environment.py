@@ -16,7 +16,9 @@ from fakekube.cel.tree import Declaration
 if TYPE_CHECKING:
     from fakekube.cel.validators import Validator
 
-UNLIMITED = 2**64 - 1
+DEFAULT_COST_LIMIT = 10_000_000
+"""What Kubernetes lets all expressions on one object cost together: about a second."""
+WORK_PER_COST = 5
 
 
 class Environment:
@@ -127,25 +129,28 @@ class Program:
         """Whether the expression reads a variable."""
         return name in self._indexes
 
-    def evaluate(self, variables: Mapping[str, Any], *, cost_limit: int = UNLIMITED) -> Any:
+    def evaluate(self, variables: Mapping[str, Any], *, cost_limit: int = DEFAULT_COST_LIMIT) -> Any:
         """The value. Raises EvaluationError, and CostExceeded if it costs more than the limit."""
         return self.run(variables, cost_limit)[0]
 
-    def run(self, variables: Mapping[str, Any], cost_limit: int = UNLIMITED) -> tuple[Any, int]:
+    def run(self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT) -> tuple[Any, int]:
         """The value, and what it cost. Raises EvaluationError and CostExceeded."""
         frame: list[Any] = self._blank.copy()
         frame[0] = left = cost_limit - self._cost
+        frame[1] = cost_limit * WORK_PER_COST
         if left < 0:
             raise errors.CostExceeded
-        try:
-            for name, index in self._names:
+        for name, index in self._names:
+            try:
                 frame[index] = variables[name]
+            except KeyError:
+                raise errors.EvaluationError(f"no such attribute(s): {name}") from None
+        try:
             value = self._code(frame)
         except errors.CelError:
             raise
-        except KeyError as missing:
-            raise errors.EvaluationError(f"no such attribute(s): {missing.args[0]}") from None
-        except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError):
+        except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError, LookupError):
+            # a value that is not what its declaration says it is
             raise errors.no_such_overload() from None
         if frame[0] < 0:
             raise errors.CostExceeded

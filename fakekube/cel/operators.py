@@ -28,11 +28,24 @@ def failing(message: str) -> Code:
 
 
 def converted(code: Code, convert: Callable[[Any], Any]) -> Code:
-    """What stands in a tree as the value that a schema says it is."""
+    """What stands in a tree as the value that a schema says it is.
+
+    Lists, maps and objects are converted once in an evaluation; frame[2] holds them.
+    """
 
     def run(frame: list[Any]) -> Any:
         value = code(frame)
-        return None if value is None else convert(value)
+        if value is None:
+            return None
+        if not isinstance(value, list | dict):
+            return convert(value)
+        done = frame[2]
+        if done is None:
+            done = frame[2] = {}
+        key = (id(value), convert)
+        if key not in done:
+            done[key] = convert(value)
+        return done[key]
 
     return run
 
@@ -69,26 +82,32 @@ def local(index: int) -> Code:
 _HELD = frozenset({folds.Unread, folds.Failure})
 
 
-def field_of_variable(index: int, key: str, name: str) -> Code:
-    """A field of a variable of the environment."""
+def field_of_variable(index: int, key: str, name: str, *, absent_nulls: bool) -> Code:
+    """A field of a variable of the environment; ``absent_nulls`` says that null is no value."""
 
     def run(frame: list[Any]) -> Any:
         try:
-            return frame[index][key]
+            value = frame[index][key]
         except KeyError:
             raise errors.no_such_key(name) from None
+        if value is None and absent_nulls:
+            raise errors.no_such_key(name)
+        return value
 
     return run
 
 
-def field(operand: Code, key: str, name: str) -> Code:
+def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
     """A field of an object or the value of a map under a name."""
 
     def run(frame: list[Any]) -> Any:
         try:
-            return operand(frame)[key]
+            value = operand(frame)[key]
         except KeyError:
             raise errors.no_such_key(name) from None
+        if value is None and absent_nulls:
+            raise errors.no_such_key(name)
+        return value
 
     return run
 
@@ -102,16 +121,16 @@ def dynamic_field(operand: Code, key: str) -> Code:
     return run
 
 
-def has_field(operand: Code, key: str) -> Code:
+def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
     """Whether an object or a map has something under a name."""
 
     def run(frame: list[Any]) -> bool:
         value = operand(frame)
         if value.__class__ is values.OptionalValue:
-            return bool(value.present and key in value.value)
+            value = value.value
         if isinstance(value, list | tuple):
             list_index(key)
-        return isinstance(value, dict) and key in value
+        return isinstance(value, dict) and key in value and not (absent_nulls and value[key] is None)
 
     return run
 
@@ -165,20 +184,25 @@ def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
     return values.NONE
 
 
-def index(operand: Code, key: Code) -> Code:
-    """``a[b]``."""
+def index(operand: Code, key: Code, *, texts_only: bool = False) -> Code:
+    """``a[b]``; ``texts_only`` says that keys of a map can be nothing but strings."""
 
     def run(frame: list[Any]) -> Any:
-        return index_value(operand(frame), key(frame))
+        value, place = operand(frame), key(frame)
+        if texts_only and place.__class__ is not str and isinstance(value, dict):
+            raise errors.no_such_overload()
+        return index_value(value, place)
 
     return run
 
 
-def optional_index(operand: Code, key: Code) -> Code:
+def optional_index(operand: Code, key: Code, *, absent_nulls: bool = False) -> Code:
     """``a.?b`` and ``a[?b]``, and selections from an optional; what is found costs one."""
 
     def run(frame: list[Any]) -> Any:
         found = optional_index_value(operand(frame), key(frame))
+        if absent_nulls and found.value is None:
+            return values.NONE
         if found.present:
             frame[0] -= costs.SELECT_AND_IDENT
         return found
@@ -295,9 +319,11 @@ def equal(left: Code, right: Code, *, negated: bool) -> Code:
     def run(frame: list[Any]) -> bool:
         one, other = left(frame), right(frame)
         frame[0] -= costs.scaled(min(values.size(one), values.size(other)), costs.STRING_TRAVERSAL_FACTOR)
-        if frame[0] < 0:
+        found, work = values.equal_counted(one, other)
+        frame[1] -= work
+        if frame[0] < 0 or frame[1] < 0:
             raise errors.CostExceeded
-        return values.equal(one, other) is not negated
+        return found is not negated
 
     return run
 

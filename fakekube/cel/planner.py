@@ -1,6 +1,7 @@
 """From a checked tree to closures.
 
-A frame is a list: the budget that is left at index 0, variables after it. A closure takes a frame
+A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
+compared, which cost too little), at 2 what was converted, then variables. A closure takes a frame
 and returns a value or raises. What a part costs in any case is added up when it is planned; only
 what depends on values is counted while it runs. What is constant is computed here, for free.
 
@@ -16,6 +17,9 @@ from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
+
+FIRST_SLOT = 3
+_CONSTANT_FRAME = (costs.MAX, costs.MAX, None)
 
 
 class Form(enum.Enum):
@@ -45,7 +49,7 @@ class Planner:
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
-        self.size = 1
+        self.size = FIRST_SLOT
         self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
@@ -111,19 +115,22 @@ class Planner:
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
         cost, form = _selected(operand)
+        nulls = _absent_nulls(of)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key), cost)
+            return Plan(operators.has_field(operand.code, key, absent_nulls=nulls), cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            code = operators.field(operand.code, key, node.field)
+            code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
             if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
                 assert node.operand.declaration is not None
-                code = operators.field_of_variable(self.names[node.operand.declaration.name], key, node.field)
+                index = self.names[node.operand.declaration.name]
+                code = operators.field_of_variable(index, key, node.field, absent_nulls=nulls)
             return Plan(code, cost, form, _below(operand.decl, node.field))
         if types.is_optional(of):
             inner = of.parameters[0]
             key = inner.fields[node.field].key if isinstance(inner, types.ObjectType) else node.field
-            return Plan(operators.optional_index(operand.code, operators.constant(key)), cost - costs.SELECT_AND_IDENT, form)
+            code = operators.optional_index(operand.code, operators.constant(key), absent_nulls=nulls)
+            return Plan(code, cost - costs.SELECT_AND_IDENT, form)
         return Plan(operators.dynamic_field(operand.code, key), cost, form)
 
     def index(self, node: tree.Call) -> Plan:
@@ -133,7 +140,9 @@ class Planner:
         cost += _qualified(index)
         if types.is_optional(node.arguments[0].type):
             return Plan(operators.optional_index(operand.code, index.code), cost - costs.SELECT_AND_IDENT, form)
-        return Plan(operators.index(operand.code, index.code), cost, form, _below(operand.decl))
+        texts_only = node.arguments[1].type.kind is not Kind.STRING and _is_declared(node.arguments[0])
+        code = operators.index(operand.code, index.code, texts_only=texts_only)
+        return Plan(code, cost, form, _below(operand.decl))
 
     def optional_select(self, node: tree.Call) -> Plan:
         """``a.?b`` and ``a[?b]``."""
@@ -146,7 +155,7 @@ class Planner:
         if isinstance(of, types.ObjectType) and isinstance(name, tree.Literal):
             code = operators.constant(of.fields[name.value].key)
             below = _below(operand.decl, name.value)
-        found = operators.optional_index(operand.code, code)
+        found = operators.optional_index(operand.code, code, absent_nulls=_absent_nulls(of))
         if below is not None and below.convert is not None:
             found = operators.converted_optional(found, below.convert)
         cost, form = _selected(operand)
@@ -168,6 +177,10 @@ class Planner:
             overload = node.overloads[0]
             if overload.id == "in_list" and constants[1]:
                 return self.constant_list(arguments[0], codes[1]([]))
+            if overload.id == "in_list":
+                return Plan(calls.in_elements(codes[0], codes[1]), cost)
+            if overload.id == "add_list":
+                return Plan(calls.add_lists(codes[0], codes[1]), cost + 1)
             if overload.id in {"matches", "matches_string"} and constants[1]:
                 return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
             if overload.cost is None:
@@ -179,7 +192,7 @@ class Planner:
         """The conversion of a constant."""
         code = calls.dispatched_call(node.function, node.overloads, [argument.code])
         try:
-            return _constant(code([costs.MAX]))
+            return _constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             raise errors.ProgramError(str(failed)) from None
 
@@ -189,7 +202,7 @@ class Planner:
             return _constant(False)
         found = calls.members(elements)
         if found is None:
-            return Plan(calls.in_list(element.code, elements), element.cost)
+            return Plan(calls.in_elements(element.code, operators.constant(elements)), element.cost)
         return Plan(calls.in_set(element.code, found), element.cost)
 
     def logical(self, node: tree.Call) -> Plan:
@@ -259,7 +272,7 @@ class Planner:
     def created(self, code: Code) -> Plan:
         """A list or a map of constants; an error in it shows when it runs."""
         try:
-            return _constant(code([costs.MAX]))
+            return _constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             return Plan(operators.failing(str(failed)), 0, Form.CONSTANT)
 
@@ -355,6 +368,25 @@ def _selected(operand: Plan) -> tuple[int, Form]:
 def _qualified(index: Plan) -> int:
     """What an index costs; a variable in it is read without being counted."""
     return index.cost + costs.SELECT_AND_IDENT - (index.form is Form.ATTRIBUTE)
+
+
+def _absent_nulls(of: types.Type) -> bool:
+    """Whether fields of such objects that are null count as absent."""
+    if types.is_optional(of):
+        of = of.parameters[0]
+    return isinstance(of, types.ObjectType) and of.absent_nulls
+
+
+def _is_declared(node: tree.Expression) -> bool:
+    """Whether a value stands in a tree that a schema declares, whose maps have strings as keys."""
+    while not isinstance(node, tree.Ident):
+        if isinstance(node, tree.Select) and node.declaration is None:
+            node = node.operand
+        elif isinstance(node, tree.Call) and node.function in {"dyn", "_[_]"}:
+            node = node.arguments[0]
+        else:
+            return False
+    return node.declaration is not None and node.declaration.decl is not None
 
 
 def _converting(decl: DeclType | None) -> DeclType | None:

@@ -33,6 +33,8 @@ class Kind(enum.Enum):
     TYPE_PARAMETER = "type parameter"
     UINT = "uint"
 
+    __hash__ = object.__hash__  # that of Enum is Python, and kinds are looked up all the time
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -63,10 +65,13 @@ class ObjectType(Type):
     """The type of objects with named fields; values are dicts.
 
     ``fields`` maps the names that expressions use to fields; it may be a mapping that makes them
-    when they are asked for.
+    when they are asked for. ``known`` says that the type check may look a field up by name at all.
+    ``absent_nulls`` says that a field that is null counts as one that is not there.
     """
 
     fields: Mapping[str, Field] = field(default_factory=dict, repr=False)
+    known: bool = True
+    absent_nulls: bool = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectType) and self.name == other.name
@@ -129,9 +134,12 @@ def opaque(name: str, *parameters: Type) -> Type:
 
 
 def object_type(name: str, fields: Mapping[str, Type | Field]) -> ObjectType:
-    """The type of objects with these fields, each under its own name unless a Field says else."""
+    """The type of objects with these fields, each under its own name unless a Field says else.
+
+    Without fields it is one of which expressions can select nothing, such as a quantity.
+    """
     declared = {key: value if isinstance(value, Field) else Field(value, key) for key, value in fields.items()}
-    return ObjectType(Kind.STRUCT, name, fields=declared)
+    return ObjectType(Kind.STRUCT, name, fields=declared, known=bool(declared))
 
 
 LIST = list_of(DYN)

@@ -238,6 +238,35 @@ def size(value: Value) -> int:
 
 
 
+def equal_counted(left: Value, right: Value) -> tuple[bool, int]:
+    """Whether two values are equal, and how many parts of the left one had to be looked at."""
+    pending = [(left, right)]
+    seen = 0
+    while pending:
+        one, other = pending.pop()
+        seen += 1
+        kind: Any = one.__class__
+        against: Any = other.__class__
+        if kind in _LISTS and kind is not SetList and kind is not MapList:
+            if against not in _LISTS or len(one) != len(other):
+                return False, seen
+            seen += len(one)
+            pending.extend(zip(one, other, strict=True))
+        elif kind is dict:
+            if against is not dict or len(one) != len(other):
+                return False, seen
+            seen += len(one)
+            for key, value in one.items():
+                if key not in other:
+                    return False, seen
+                pending.append((value, other[key]))
+        else:
+            seen += len(one) if kind in _LISTS else 0
+            if not equal(one, other):
+                return False, seen
+    return True, seen
+
+
 def equal(left: Value, right: Value) -> bool:
     """Whether two values are equal: numbers across their types, lists and maps by elements."""
     kind: Any = left.__class__
@@ -262,15 +291,13 @@ def equal(left: Value, right: Value) -> bool:
 def _equal_lists(left: list[Value], right: list[Value]) -> bool:
     if len(left) != len(right):
         return False
-    if left.__class__ is SetList or (right.__class__ is SetList and left.__class__ is not MapList):
-        return _equal_unordered(left, right)
-    if left.__class__ is MapList:
+    if left.__class__ is SetList or left.__class__ is MapList:
         return _equal_unordered(left, right)
     return all(map(equal, left, right))
 
 
 def _equal_unordered(left: list[Value], right: list[Value]) -> bool:
-    """Whether each element of one list is found in the other: by its text, then by comparison."""
+    """Whether each element of one list is found in the other: by its digest, then by comparison."""
     found: dict[Value, list[Value]] = {}
     for element in right:
         found.setdefault(digest(element), []).append(element)

@@ -117,8 +117,11 @@ def _owner(path: Path) -> "Owner | None":
 
 
 def _refuse_live(path: Path, owner: "Owner | None") -> None:
-    """Raises OptionError where the server that owns the entries still answers."""
-    if owner is not None and _answers(owner):
+    """Raises OptionError where the server that owns the entries still answers.
+
+    Those of one that has died are taken over, whoever is at its address now.
+    """
+    if owner is not None and not owner.has_died and _answers(owner):
         raise OptionError(
             f"kubeconfig: the cluster fakekube in {path} belongs to the server at {owner.url}, which still answers: "
             "name another file by --kubeconfig")

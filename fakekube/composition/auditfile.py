@@ -32,12 +32,14 @@ class AuditFile:
 
     def write(self, line: bytes) -> None:
         """Add a line, so that a reader sees it at once; what cannot be written is told to the log.
+
+        Standard output may be no file of bytes, where somebody captures it.
         """
         try:
             file = self._open()
             file.write(line)
             file.flush()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, AttributeError) as error:
             log.warning("an audit event is lost: %s", error)
 
     def _open(self) -> BinaryIO:

@@ -23,6 +23,7 @@ from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
+    from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
@@ -191,7 +192,7 @@ class ControllerManager:
                 await self._add(name)
                 if is_served():
                     await turn()
-            for extra in self._extra:
+            for extra in (*self._extra, *_of_server(options)):
                 await self._add_made(extra)
             manager.load(remembered)
             if manager.names:
@@ -305,3 +306,12 @@ class ControllerManager:
         """Give the kubelet KWOK's Stages. Raises ValueError for one that is not valid."""
         kubelet: Any = self.manager.activate(KUBELET)
         kubelet.add_stages(stages)
+
+
+def _of_server(options: ClusterOptions) -> "list[ServerObjects]":
+    """What keeps objects of the server, imported only where there are any."""
+    if not options.client_ca_file and not options.advertise_address:
+        return []
+    from fakekube.composition.serverobjects import ServerObjects
+
+    return [ServerObjects(options)]

@@ -133,6 +133,7 @@ def build_apiserver(
             modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
     configuration = _admission_configuration(options)
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
+    apiserver.use_webhooks(webhooks)
     apiserver.use_admission(chain.build_chain(
         disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
         service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls, configuration),

@@ -5,16 +5,18 @@ What is read, and how a stream goes, is in ``read.py`` and ``watch.py``. Upstrea
 apiserver/pkg/endpoints/handlers/{get,watch,response}.go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import orjson
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Frame, Request, Response, Sink
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
 from fakekube.endpoints.answers import encode, object_answer
+from fakekube.endpoints.converting import ConvertedStream
 from fakekube.endpoints.negotiation import PROTOBUF, STREAM_TYPES, Form
 from fakekube.endpoints.read import (
     ListResult,
@@ -28,6 +30,7 @@ from fakekube.endpoints.read import (
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
+from fakekube.storage.memory import Record
 
 if TYPE_CHECKING:
     from fakekube.schema.protobuf.codec import ProtobufCodec
@@ -45,7 +48,9 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
     version = request.param("resourceVersion") if query else ""
     namespace = info.namespace if kind.namespaced else ""
     record = await get_object(kind, scope.store.bucket, namespace, info.name, version, request.patience or scope.services.clock)
-    if kind.conversion is None:
+    if kind.conversion is not None:
+        await _readable(scope, "InternalError", [record])
+    else:
         if form.plain:
             return Response(200, record.data + b"\n")
         return object_answer(scope, request, form, record.tree())
@@ -60,7 +65,22 @@ async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Re
     options = parse_list_options(request.query, scope.kind, watch=False)
     namespace = info.namespace if scope.kind.namespaced else ""
     result = await list_objects(scope.kind, scope.store.bucket, namespace, options, request.patience or scope.services.clock)
+    await _readable(scope, "StorageReadError", result.records)
     return list_answer(scope, request, form, result)
+
+
+async def _readable(scope: Scope, reason: str, records: Sequence[Record]) -> None:
+    """Wait until objects can be read in the endpoint's version.
+
+    Raises 500, with the reason that upstream gives for such a request.
+    """
+    if scope.kind.conversion is None or scope.kind.conversion.remote is None:
+        return
+    try:
+        await scope.store.ready(*records)
+    except APIError as error:
+        text = error.message if reason != "InternalError" else f"Internal error occurred: {error.message}"
+        raise APIError(500, reason, text) from None
 
 
 def list_answer(scope: Scope, request: Request, form: Form, result: ListResult) -> Response:
@@ -100,6 +120,11 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     name = info.name if info.watch_path else ""
     streamed = scope.store.cluster.gate("WatchList")
     options = parse_list_options(request.query, kind, watch=True, name=name, watch_list=streamed)
+    if kind.conversion is not None and kind.conversion.remote is not None:
+        namespace = info.namespace if kind.namespaced else ""
+        clock = request.patience or services.clock
+        converted = ConvertedStream(scope, namespace, options, clock, _render(scope, request, form))
+        return Response(200, stream=converted, is_watch=True)
     stream = WatchStream(
         kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, request.patience or services.clock,
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=lambda: scope.empty, render=_render(scope,

@@ -30,8 +30,9 @@ class RequestInfo:
     """
 
     __slots__ = (
-        "audit_annotations", "decision", "field_selector", "group", "impersonator", "is_resource", "label_selector", "name",
-        "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
+        "audit_annotations", "decision", "field_selector", "group", "impersonation_constraint", "impersonator", "is_resource",
+        "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb", "version",
+        "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
@@ -43,6 +44,7 @@ class RequestInfo:
         self.warnings: list[str] = []  # for Warning headers, of an error too
         self.audit_annotations: dict[str, str] = {}
         self.impersonator: UserInfo | None = None
+        self.impersonation_constraint = ""  # the verb by which somebody acts as another
         self.decision: Decision | None = None  # where somebody was asked whether the user may
 
 

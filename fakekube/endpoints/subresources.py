@@ -60,6 +60,7 @@ async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Respon
     store, version = scope.store, request.param("resourceVersion")
     record = await get_object(
         store.kind, store.bucket, info.namespace, info.name, version, request.patience or scope.services.clock)
+    await store.ready(record)
     return object_answer(scope, request, form, scale.scale_of(store, store.load(record)))
 
 

@@ -22,6 +22,7 @@ KUBELET_SECONDS, EXTENDED_SECONDS = 3607, 365 * 24 * 3600
 """For how long a kubelet asks for a pod's token, and how long it then lasts: its holder may be of
 a time when tokens had no end.
 """
+ISSUED = "authentication.kubernetes.io/issued-credential-id"
 KIND = GroupKind("authentication.k8s.io", "TokenRequest")
 BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
@@ -64,16 +65,17 @@ class TokenRequests:
         expires = now + spec["expirationSeconds"]
         audiences = spec.get("audiences") or [ISSUER]
         if bound and bound[0].kind == "Pod" and spec["expirationSeconds"] == KUBELET_SECONDS and audiences == [ISSUER]:
-            token = self._tokens.issue(account, audiences, now + EXTENDED_SECONDS, bound, warn_after=expires)
+            issued = self._tokens.issue(account, audiences, now + EXTENDED_SECONDS, bound, warn_after=expires)
         else:
-            token = self._tokens.issue(account, audiences, expires, bound)
+            issued = self._tokens.issue(account, audiences, expires, bound)
+        info.audit_annotations[ISSUED] = issued.credential_id
         answer: Tree = {
             "kind": asked["kind"], "apiVersion": asked["apiVersion"],
             "metadata": {**meta, "name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
                          "creationTimestamp": format_time(now), **owned},
             "spec": {"audiences": audiences, "expirationSeconds": spec["expirationSeconds"],
                      "boundObjectRef": spec.get("boundObjectRef")},
-            "status": {"token": token, "expirationTimestamp": format_time(expires)},
+            "status": {"token": issued.token, "expirationTimestamp": format_time(expires)},
         }
         return object_answer(scope, request, form, answer, status=201)
 

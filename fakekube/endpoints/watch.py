@@ -10,6 +10,7 @@ once.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -51,7 +52,7 @@ class WatchStream:
 
     def __init__(
         self, kind: Kind, bucket: Bucket, namespace: str, options: ListOptions, clock: Clock, *, timeout_seconds: float,
-        empty: Callable[[], Tree] | None = None, render: Render | None = None,
+        empty: Callable[[], Tree] | None = None, render: Render | None = None, as_stored: bool = False,
     ) -> None:
         """Prepare a watch.
 
@@ -59,7 +60,8 @@ class WatchStream:
         ``timeout_seconds`` how long it lasts. ``empty`` gives the kind's object without content,
         for bookmarks. ``render`` turns each object, in the kind's version, into what this one
         stream shows (a Table, its metadata); it must not change what it gets, and ends the stream
-        by raising APIError. Raises 500 for a resourceVersion that is no number.
+        by raising APIError. ``as_stored``: objects are sent in the version that is stored. Raises
+        500 for a resourceVersion that is no number.
         """
         self._kind, self._bucket, self._clock = kind, bucket, clock
         self._since = parse_resource_version(options.resource_version)
@@ -69,7 +71,10 @@ class WatchStream:
         self._namespace = namespace
         self._match = matcher(options)
         self._empty = empty
-        self._render = render
+        self._render: Render | None = render
+        if as_stored:
+            kind = replace(kind, conversion=None)
+            self._kind, self._render = kind, lambda tree: tree
         self._keys = {type_: f"{kind.gvk} {type_}" for type_ in ("ADDED", "MODIFIED", "DELETED", "LEFT")}
         self._sink: Sink | None = None
         self._subscription: Subscription | None = None

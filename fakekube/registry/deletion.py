@@ -8,6 +8,7 @@ object; watchers of Pods see both.
 from typing import NamedTuple
 
 from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind
@@ -59,6 +60,7 @@ async def delete(
     ctx.operation = "DELETE"
     while True:
         record = store.find(namespace, name)
+        await _readable(store, record)
         old = store.load(record)
         check_preconditions(store, old, options)
         attributes = store.attributes(ctx, namespace, None, old)
@@ -69,6 +71,14 @@ async def delete(
             return delete_record(store, ctx, record, old, options)
         except Stale:
             continue
+
+
+async def _readable(store: Store, record: Record) -> None:
+    """Wait until the object can be read in the endpoint's version."""
+    try:
+        await store.ready(record)
+    except APIError as error:
+        raise errors.internal(error.message) from None
 
 
 def check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None:

@@ -114,17 +114,28 @@ Convert = Callable[[Tree], Tree]
 """From the shape of one version to that of another."""
 
 
+class RemoteConversion(Protocol):
+    """A conversion that has to be waited for: what it did before, a Conversion's functions find."""
+
+    async def read(self, trees: Sequence[Tree]) -> None:
+        """Convert stored objects from what they are stored as. Raises APIError."""
+
+    async def store(self, tree: Tree) -> None:
+        """Convert an object into what is stored, past its last check. Raises APIError."""
+
+
 class Conversion(NamedTuple):
     """How this version differs from what is stored, for a resource that is served in several
     versions.
 
     Neither function changes the tree that it gets; what it gives may share all but the top with it.
-    ``stored`` is what is on disk.
+    ``stored`` is what is on disk. With ``remote`` the functions know only what that converted.
     """
 
     stored: GroupVersionKind
     to_stored: Convert
     from_stored: Convert
+    remote: RemoteConversion | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from fakekube.managedfields.entries import same_but_for_times
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, write
 from fakekube.registry.attributes import Admission, Attributes
-from fakekube.registry.kind import Kind, strategy_of
+from fakekube.registry.kind import Kind, RemoteConversion, strategy_of
 from fakekube.registry.strategy import SERVER_MANAGER, Cluster, Strategy, WriteContext
 from fakekube.registry.write import FieldOwnership, Write
 from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
@@ -99,6 +99,15 @@ class Store:
             return record.tree()
         return self.kind.conversion.from_stored(record.tree())
 
+    async def ready(self, *records: Record) -> None:
+        """Wait until ``load`` knows what these records are in this version. Raises APIError."""
+        if self._remote is not None:
+            await self._remote.read([record.tree() for record in records])
+
+    @property
+    def _remote(self) -> RemoteConversion | None:
+        return self.kind.conversion.remote if self.kind.conversion is not None else None
+
     # writing
 
     async def create(self, ctx: WriteContext, namespace: str, tree: Tree) -> Written:
@@ -137,7 +146,13 @@ class Store:
         attrs = self.attributes(ctx, namespace, obj, None)
         attrs.tracked, attrs.generated_name = tracked, generated
         await write.pass_through(stages, self, attrs)
-        return self._commit_new(ctx, namespace, attrs.tree)
+        if self._remote is None:
+            return self._commit_new(ctx, namespace, attrs.tree)
+        await self._remote.store(attrs.tree)
+        written = self._commit_new(ctx, namespace, attrs.tree)
+        if written.record is not None:
+            await self.ready(written.record)
+        return written
 
     def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
         if ctx.dry_run:
@@ -166,9 +181,16 @@ class Store:
                 if not (create or (self.kind.create_on_update and ctx.subresource in ("", "status"))):
                     raise errors.not_found(self.kind.group_resource, name)
                 return await self._create_on_update(ctx, namespace, name, transform, tracked=tracked)
+            if self._remote is not None:
+                await self.ready(record)
             attrs = await self._changed(ctx, namespace, record, transform, tracked=tracked)
+            if self._remote is not None:
+                await self._remote.store(attrs.tree)
             try:
-                return self._commit_change(ctx, record, attrs.tree)
+                written = self._commit_change(ctx, record, attrs.tree)
+                if self._remote is not None and written.record is not None:
+                    await self.ready(written.record)
+                return written
             except Stale:
                 if attrs.conditional or attempt == MAX_UPDATE_TRIES - 1:
                     break

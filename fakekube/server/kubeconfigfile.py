@@ -8,6 +8,8 @@ config.go), and what kind and minikube do with it.
 """
 
 import json
+import os
+import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,16 +20,34 @@ from fakekube.util.files import NotReplaced
 
 MARKER = "fakekube.dev"
 BEFORE = "currentContextBefore"
+PROCESS = "process"
 LISTS = ("clusters", "users", "contexts")
 LIMIT_BYTES = 16 << 20
 UNBROKEN = 1 << 30  # columns
 
 
 class Owner(NamedTuple):
-    """The server whose entries stand in a file: where it listens or listened, and its token."""
+    """The server whose entries stand in a file: where it listens or listened, its token, and the
+    host and id of its process.
+    """
 
     url: str
     token: str
+    process: str = ""
+
+    @property
+    def has_died(self) -> bool:
+        """Whether its process surely runs no more: it was one of this host, and is not there."""
+        host, _, number = self.process.rpartition("/")
+        if os.name != "posix" or host != socket.gethostname() or not number.isdecimal():
+            return False
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            return True
+        except (OSError, OverflowError):
+            pass
+        return False
 
 
 class KubeconfigFile:
@@ -169,9 +189,10 @@ def _marker(config: Tree) -> Tree | None:
 
 def _owner(config: Tree, path: Path) -> Owner | None:
     """Whose entries are there. Raises NotReplaced for entries of our name without our marker."""
-    if _marker(config) is not None:
+    marker = _marker(config)
+    if marker is not None:
         cluster, user = _entry(config, "cluster") or {}, _entry(config, "user") or {}
-        return Owner(str(cluster.get("server", "")), str(user.get("token", "")))
+        return Owner(str(cluster.get("server", "")), str(user.get("token", "")), str(marker.get(PROCESS, "")))
     for kind in ("cluster", "user", "context"):
         if _entry(config, kind) is not None:
             raise NotReplaced(f"{path} has a {kind} {NAME} that no server of ours wrote, and is left as it is")
@@ -196,7 +217,7 @@ def _has_entries(config: Tree) -> bool:
 
 def _merged(rest: Tree, config: Tree, before: str) -> Tree:
     [named] = config["clusters"]
-    marked = {"name": MARKER, "extension": {BEFORE: before}}
+    marked = {"name": MARKER, "extension": {BEFORE: before, PROCESS: f"{socket.gethostname()}/{os.getpid()}"}}
     ours = config | {"clusters": [named | {"cluster": named["cluster"] | {"extensions": [marked]}}]}
     lists = {name: [*(rest.get(name) or ()), *ours[name]] for name in LISTS}
     return (rest or ours) | lists | {"current-context": NAME}

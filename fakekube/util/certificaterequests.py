@@ -25,11 +25,14 @@ def loaded(request: bytes) -> "x509.CertificateSigningRequest":
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
 
+    unreadable = (UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
     try:
         found = x509.load_pem_x509_csr(request)
         found.public_key()
         list(found.extensions)
-    except (UnsupportedAlgorithm, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, TypeError) as error:
+        list(found.subject)
+        found.is_signature_valid  # noqa: B018 - it may be of an algorithm that nobody knows
+    except unreadable as error:
         raise ValueError(str(error)) from error
     return found
 
@@ -53,7 +56,9 @@ def valid_until(certificate: bytes) -> float | None:
     """Until when a certificate (PEM) is valid, in Unix seconds; None for what cannot be read."""
     try:
         from cryptography import x509
-
+    except ImportError:
+        return None
+    try:
         return x509.load_pem_x509_certificate(certificate).not_valid_after_utc.timestamp()
-    except (ImportError, ValueError):
+    except (ValueError, x509.InvalidVersion):
         return None

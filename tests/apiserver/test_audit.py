@@ -11,7 +11,7 @@ import pytest
 from fakekube import Cluster
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Frame, Request, UserInfo
-from fakekube.client.resources import CONFIG_MAPS
+from fakekube.client.resources import CONFIG_MAPS, SERVICE_ACCOUNTS
 from fakekube.composition.options import OptionError
 from fakekube.testing import requests
 from fakekube.util.clock import ManualClock
@@ -81,6 +81,7 @@ async def test_somebody_acts_as_another(tmp_path: Path) -> None:
     [event] = read(tmp_path / "log")
     assert event["user"]["username"] == "kubernetes-admin"
     assert event["impersonatedUser"] == {"username": "ann", "groups": ["system:authenticated"]}
+    assert event["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
 
 
 async def test_a_watch_has_two_events(tmp_path: Path) -> None:
@@ -129,6 +130,19 @@ async def test_what_admission_says(tmp_path: Path) -> None:
     assert entry.annotations == {"policy.example/seen": "yes"}
     [event] = read(tmp_path / "log", verb="create")
     assert event["annotations"]["policy.example/seen"] == "yes"
+
+
+async def test_a_token_that_is_issued(tmp_path: Path) -> None:
+    """Given an audit log / when a token is asked for and used / then both events name it by its id.
+    """
+    async with cluster(tmp_path / "log") as made:
+        await made.client.create(SERVICE_ACCOUNTS, {"metadata": {"name": "bot", "namespace": "default"}})
+        token = (await made.client.create_token("bot", "default"))["status"]["token"]
+        await made.apiserver.handle(Request("GET", "/version", headers={"authorization": f"Bearer {token}"}))
+    asked, used = read(tmp_path / "log")[-2:]
+    assert asked["objectRef"]["subresource"] == "token"
+    [identifier] = used["user"]["extra"]["authentication.kubernetes.io/credential-id"]
+    assert asked["annotations"]["authentication.kubernetes.io/issued-credential-id"] == identifier
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"metadata": 1}', b'{"metadata": {"name": 1}}', b'{"metadata":' * 3000])

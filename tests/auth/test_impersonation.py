@@ -125,3 +125,12 @@ async def test_before_1_36_there_is_the_old_kind_alone() -> None:
     async with Cluster(
             nodes=0, controllers="", clock="manual", authorization_mode="RBAC", kubernetes_version="1.35") as cluster:
         assert (await refusal(Secured(cluster), "y", user="jane")).startswith('users "jane" is forbidden')
+
+
+async def test_who_was_refused_is_the_caller(secured: Secured) -> None:
+    """Given a caller without leave, when they want to be somebody, then the request log says that
+    the caller was refused.
+    """
+    await refusal(secured, "y", "/api/v1/pods", user="jane")
+    last = list(secured.cluster.apiserver.log)[-1]
+    assert (last.user, last.decision, last.code) == ("y", "forbid", 403)

@@ -79,6 +79,14 @@ async def test_headers(header: str, status: int) -> None:
     assert (await Server().send("GET", "/api", headers={"authorization": header})).status == status
 
 
+async def test_the_first_of_two_headers_counts() -> None:
+    """Given two Authorization headers / when they come joined / then the first one counts."""
+    server = Server()
+    token = server.identity.token
+    for headers, status in ((f"Bearer {token}, Bearer x", 200), (f"Bearer x, Bearer {token}", 401)):
+        assert (await server.send("GET", "/api", headers={"authorization": headers})).status == status
+
+
 def bootstrap(**changes: str) -> Any:
     data = {
         "token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true",

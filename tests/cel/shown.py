@@ -20,17 +20,22 @@ def environment(minor: int = 37, *, stored: bool = True) -> Environment:
     return Environment(VARIABLES, libraries=libraries, options=options)
 
 
-def answer(text: str, data: dict[str, Any], *, minor: int = 37, stored: bool = True) -> dict[str, str]:
-    """What comes of an expression: ``compile``, or ``type`` with ``value`` or ``error``."""
+def answer(text: str, data: dict[str, Any], *, minor: int = 37, stored: bool = True) -> dict[str, Any]:
+    """What comes of an expression: ``compile``, or ``type`` with ``value`` or ``error``.
+
+    ``min`` and ``max`` estimate its cost; ``cost`` is what the value cost.
+    """
     try:
         program = environment(minor, stored=stored).compile(text)
     except errors.CompileError as error:
         return {"compile": str(error)}
     except errors.ProgramError as error:
         return {"compile": f"program: {error}"}
-    told = {"type": str(program.type)}
+    estimate = program.estimate()
+    told = {"type": str(program.type), "min": estimate.min, "max": estimate.max}
     try:
-        return told | {"value": show(program.evaluate(data))}
+        value, cost = program.run(data)
+        return told | {"value": show(value), "cost": cost}
     except errors.EvaluationError as error:
         return told | {"error": str(error)}
 

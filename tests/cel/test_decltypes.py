@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.cel import decltypes, values
+from fakekube.cel import decltypes, errors, values
 from fakekube.cel.environment import Environment
 from fakekube.schema.structural import from_openapi
 
@@ -69,3 +69,18 @@ def test_sizes_bound_what_an_expression_may_cost() -> None:
     """given sizes in a schema, when the cost is estimated, then they bound it"""
     assert environment().compile("self.set.all(x, true)").estimate() == (3, 3 + 7 * 3)
     assert environment().compile("self.a__dash__b == oldSelf.a__dash__b").estimate() == (5, 6)
+
+
+def test_a_field_that_is_null_is_absent() -> None:
+    """given a nullable field that is null, when it is read, then it is not there"""
+    schema = {"type": "object", "properties": {"n": {"type": "string", "nullable": True}}}
+    assert environment(schema).compile("has(self.n)").evaluate({"self": {"n": None}}) is False
+
+
+def test_keys_of_declared_maps_are_texts() -> None:
+    """given a map that a schema declares, when it is asked for a number, then no overload is"""
+    schema = {"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}}}
+    with pytest.raises(errors.EvaluationError, match="no such overload"):
+        environment(schema).compile("dyn(self.m)[1]").evaluate({"self": {"m": {"a": 1}}})
+    with pytest.raises(errors.EvaluationError, match="no such key: 1"):
+        environment(schema).compile("dyn({'a': 1})[1]").evaluate({"self": {}})

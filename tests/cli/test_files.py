@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
+from fakekube.cli import servefiles
+from fakekube.composition.options import OptionError
+from fakekube.server import kubeconfig
+from fakekube.server.kubeconfigfile import KubeconfigFile
 from tests.cli.conftest import FAKEKUBE, START_SECONDS
 
 Serve = Callable[..., Any]
@@ -176,3 +181,21 @@ def test_snapshots_replace_snapshots_alone(serve: Serve, fakekube: Run, tmp_path
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "notes.txt").read_text() == "my notes\n"
     assert fakekube("diff", "one", "link", "configmaps").stderr == ""
+
+
+def test_what_a_crashed_server_left_is_taken_over_whoever_is_at_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given a kubeconfig of a server whose process is gone, while another one answers at its
+    address / when the next server looks at the file / then it is not refused; that of a live
+    process is.
+    """
+    path = tmp_path / "config"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    KubeconfigFile(path).add(kubeconfig.tree("http://127.0.0.1:1", "token"))
+    monkeypatch.setattr(servefiles, "_answers", lambda owner: owner.url == "http://127.0.0.1:1")
+    with pytest.raises(OptionError, match="which still answers"):
+        servefiles.ServeFiles(str(path), "").check()
+    path.write_text(path.read_text().replace(f'/{os.getpid()}"', f'/{ended.pid}"'))
+    servefiles.ServeFiles(str(path), "").check()

@@ -302,3 +302,15 @@ def test_what_a_kubeconfig_asks_for_in_vain_is_named(tmp_path):
     }))
     with pytest.raises(ConfigError, match="'exec' are not supported"):
         load_client(path)
+
+
+async def test_a_version_is_asked_for_only_where_it_is_said(server):
+    """Given a client / when an object is read with a version and without / then the first request
+    alone names one.
+    """
+    client = Client(InProcess(server), user_agent="test/1")
+    await client.create(WEBS, {"metadata": {"name": "a"}, "spec": {}})
+    asked = len(server.requests)
+    await client.get(WEBS, "a", resource_version="7")
+    await client.get(WEBS, "a")
+    assert [dict(request.query) for request in server.requests[asked:]] == [{"resourceVersion": ["7"]}, {}]

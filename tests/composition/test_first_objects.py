@@ -231,3 +231,40 @@ def test_an_address_that_is_none_is_refused() -> None:
     """Given a host's name, when it is to be advertised, then it is refused."""
     with pytest.raises(OptionError, match="advertise_address: 'somewhere' is no IP address"):
         cluster_of(advertise_address="somewhere")
+
+
+@pytest.mark.parametrize("controllers", ["*", ""])
+async def test_what_the_server_says_of_itself_is_put_right(tmp_path: Path, controllers: str) -> None:
+    """Given the ConfigMap for extensions and the endpoints of the service kubernetes / when they
+    are changed, and when they are deleted / then they are as they were again; what others added to
+    the ConfigMap stays, and nothing is written while all is right.
+    """
+    file = tmp_path / "ca.pem"
+    file.write_text(CERTIFICATE)
+    name = "extension-apiserver-authentication"
+    async with cluster_of(controllers=controllers, advertise_address="10.1.2.3", client_ca_file=file) as cluster:
+        service = ("kubernetes", "default")
+        places = ((CONFIG_MAPS, name, "kube-system"), (ENDPOINTS, *service), (ENDPOINT_SLICES, *service))
+
+        async def contents() -> list[dict[str, object]]:
+            found = [await cluster.client.get(*place) for place in places]
+            return [
+                {**{key: value for key, value in each.items() if key != "metadata"}, "labels": each["metadata"].get("labels")}
+                for each in found]
+
+        before = await contents()
+        versions = [(await cluster.client.get(*place))["metadata"]["resourceVersion"] for place in places]
+        await cluster.advance("1m")
+        assert [(await cluster.client.get(*place))["metadata"]["resourceVersion"] for place in places] == versions
+        await cluster.client.patch(CONFIG_MAPS, name, "kube-system", {"data": {"client-ca-file": "x", "mine": "y"}})
+        await cluster.client.patch(ENDPOINTS, "kubernetes", "default", {"subsets": None})
+        labels = {"kubernetes.io/service-name": "z"}
+        await cluster.client.patch(ENDPOINT_SLICES, *service, {"endpoints": None, "metadata": {"labels": labels}})
+        await cluster.settle()
+        after = await contents()
+        assert after[0]["data"] == {**before[0]["data"], "mine": "y"}  # type: ignore[dict-item]
+        assert after[1:] == before[1:]
+        for place in places:
+            await cluster.client.delete(*place)
+        await cluster.settle()
+        assert await contents() == before

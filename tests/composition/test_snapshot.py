@@ -1,5 +1,6 @@
 """A cluster at one moment: to go back to, to go on from, in this process and in another."""
 
+import asyncio
 import gzip
 from pathlib import Path
 
@@ -196,3 +197,17 @@ async def test_the_snapshot_decides_what_its_cluster_is_like(file: Path) -> None
     with pytest.raises(OptionError, match="nodes: the snapshot decides that; only clock and controllers may"):
         Cluster(state=taken, nodes=3)
     assert Cluster(state=taken, clock="auto").clock.mode == "auto"
+
+
+def test_a_cluster_without_pods_is_taken_outside_of_its_loop() -> None:
+    """Given a cluster that never had a pod, whose loop does not run at the moment / when a snapshot
+    is taken, as the report of a failed test does / then there is one, and nothing was started.
+    """
+    loop = asyncio.new_event_loop()
+    cluster = cluster_of()
+    try:
+        loop.run_until_complete(cluster.start())
+        assert decode(cluster.snapshot().encode()).revision == cluster.snapshot().revision
+    finally:
+        loop.run_until_complete(cluster.stop())
+        loop.close()

@@ -270,3 +270,30 @@ async def test_sub_resources_without_tables(api: Api) -> None:
     for path in ("/api/v1/namespaces/t/pods/x/resize", "/api/v1/namespaces/t/pods/x/ephemeralcontainers", approval):
         assert (await api("GET", path, None, table)).status == 406
     assert (await api("GET", "/api/v1/namespaces/t/pods/x/status", None, table)).status == 404
+
+
+@pytest.mark.parametrize(("target", "expected"), [
+    ({"kind": "Pod", "name": "n"}, 'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"'),
+    ({"kind": "Node"}, "target.name: Required value"), ({"name": "A_b"}, "target.name: Invalid value"),
+])
+async def test_a_binding_names_a_node(api: Api, target: dict[str, str], expected: str) -> None:
+    """Given a target that is no node, has no name or one of no node / when a pod is bound / then
+    what is wrong is told, and the pod has no node.
+    """
+    await make_pod(api)
+    answer = await api("POST", f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": target})
+    assert answer.status >= 400
+    assert expected in answer.message
+    assert "nodeName" not in (await api("GET", f"{PODS}/p")).tree["spec"]
+
+
+async def test_a_scale_tells_how_many_there_are(api: Api) -> None:
+    """Given a Deployment whose status counts three / when its Scale is read / then both numbers and
+    the selector are there.
+    """
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": SPEC}
+    made = await api("POST", DEPLOYMENTS, {
+        "metadata": {"name": "d"}, "spec": {"replicas": 5, "selector": {"matchLabels": {"a": "b"}}, "template": template}})
+    await api("PUT", f"{DEPLOYMENTS}/d/status", {**made.tree, "status": {"replicas": 3}})
+    scale = (await api("GET", f"{DEPLOYMENTS}/d/scale")).tree
+    assert (scale["spec"], scale["status"]) == ({"replicas": 5}, {"replicas": 3, "selector": "a=b"})

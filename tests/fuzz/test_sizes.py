@@ -31,6 +31,8 @@ def job(**spec: Any) -> bytes:
 
 BODIES = {
     "quantity": (PODS, lambda: pod({"resources": {"limits": {"cpu": "9" * 1_000_000}}})),
+    "quantity that ends in no unit": (PODS, lambda: pod({"resources": {"limits": {"cpu": "0" * 1_000_000 + "x"}}})),
+    "fraction that ends in no unit": (PODS, lambda: pod({"resources": {"limits": {"cpu": "0.0" + "0" * 1_000_000 + "x"}}})),
     "claims": (PODS, lambda: pod({"resources": {"claims": [{"name": f"a{i}"} for i in range(MANY)]}})),
     "pull secrets": (PODS, lambda: pod(imagePullSecrets=[{"name": f"a{i}"} for i in range(MANY)])),
     "spread constraints": (PODS, lambda: pod(topologySpreadConstraints=[

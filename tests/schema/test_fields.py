@@ -69,3 +69,13 @@ def test_another_notation_is_refused(node: Node) -> None:
     """
     with pytest.raises(ValueError, match=r"GreetingSpecText: .* is no field: write 'string', .*, the name of a definition, "):
         definitions_for(GREETING, {"spec": {"text": node}})
+
+
+def test_a_list_has_the_metadata_of_lists_and_items_of_the_kind() -> None:
+    """Given fields, when they are defined, then the list's definition has its own metadata, and
+    items that are of the kind.
+    """
+    properties = definitions_for(GREETING, FIELDS)["example.demo.v1.GreetingList"]["properties"]
+    assert sorted(properties) == ["apiVersion", "items", "kind", "metadata"]
+    assert "ListMeta" in str(properties["metadata"])
+    assert "example.demo.v1.Greeting" in str(properties["items"])

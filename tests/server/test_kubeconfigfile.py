@@ -1,6 +1,10 @@
 """Our entries in a kubeconfig that others share."""
 
+import os
+import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +65,7 @@ def test_entries_are_added_and_taken_out_again(path: Path) -> None:
     assert meanwhile["current-context"] == "fakekube"
     assert meanwhile["clusters"][0] == before["clusters"][0]
     assert meanwhile["users"][0] == before["users"][0]
-    assert file.owner() == Owner("http://127.0.0.1:1", "token")
+    assert file.owner() == Owner("http://127.0.0.1:1", "token", f"{socket.gethostname()}/{os.getpid()}")
     file.remove()
     assert read(path) == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -88,7 +92,9 @@ def test_what_a_dead_server_left_is_replaced(path: Path) -> None:
     second.add(kubeconfig.tree("http://127.0.0.1:2", "other"))
     assert names(read(path))[0] == ["prod", "fakekube"]
     first.remove()
-    assert second.owner() == Owner("http://127.0.0.1:2", "other")
+    owner = second.owner()
+    assert owner is not None
+    assert owner[:2] == ("http://127.0.0.1:2", "other")
     second.remove()
     assert read(path) == before
 
@@ -158,3 +164,15 @@ def test_json_stays_json(tmp_path: Path) -> None:
     assert yaml.safe_load(path.read_text())["extra"] == {"a": 1}
     file.remove()
     assert yaml.safe_load(path.read_text())["extra"] == {"a": 1}
+
+
+def test_a_server_whose_process_is_gone_has_died(tmp_path: Path) -> None:
+    """Given the process of a server that ran, or runs, on this host or another / then only one of
+    this host that is there no more has surely died; entries of older servers say nothing of it.
+    """
+    host = socket.gethostname()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    died = [f"{host}/{ended.pid}"]
+    unknown = [f"{host}/{os.getpid()}", f"elsewhere-{host}/{ended.pid}", "", host, f"{host}/x", f"{host}/-1", f"{host}/{10**30}"]
+    assert [Owner("http://127.0.0.1:1", "t", process).has_died for process in died + unknown] == [True] + [False] * len(unknown)

@@ -105,11 +105,13 @@ class MutatingWebhooks:
         """Let the object be what the webhook made of it; whether that is another."""
         before = versions.shown(self._services, attrs, attrs.obj, kind, final=False)
         after = verdict.changed if verdict.changed is not None else _patched(hook, before, verdict)
-        if after is None or (verdict.changed is not None and after == before):
+        if after is None:
+            return False
+        changed = not same(after, before)
+        if not changed and verdict.changed is not None:
             return False
         assert attrs.obj is not None
         managed = attrs.obj["metadata"].get("managedFields")
-        changed = not same(after, before)
         attrs.obj = versions.taken(self._services, attrs, after, kind)
         _check_managed_fields(attrs, managed)
         return changed

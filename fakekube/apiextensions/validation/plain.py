@@ -49,16 +49,16 @@ def _look(node: Tree, found: set[int]) -> bool:
 def _is_plain(node: Tree) -> bool:
     """Of a node that has none but the plain fields: whether they go together."""
     get, type_ = node.get, node.get("type")
-    if type_ in TYPES:
-        if "pattern" in node and not _is_pattern(node["pattern"]):
-            return False
-        shaped = True
-    elif type_ == "object":
-        shaped = "pattern" not in node and ("properties" not in node or "additionalProperties" not in node)
-    elif type_ == "array":
-        shaped = "pattern" not in node and get("items").__class__ is dict
+    if "pattern" in node and not _is_pattern(node["pattern"]):
+        return False
+    if type_ == "array":
+        shaped = get("items").__class__ is dict
+    elif type_ is None:
+        shaped = INT_STRING in node or PRESERVE in node
     else:
-        shaped = type_ is None and (INT_STRING in node or PRESERVE in node)
+        shaped = type_ == "object" or type_ in TYPES
+    if "properties" in node and "additionalProperties" in node:
+        return False
     if not shaped or (INT_STRING in node and PRESERVE in node) or get(PRESERVE) is False:
         return False
     if "anyOf" in node and node["anyOf"] != INT_OR_STRING:

@@ -1,7 +1,7 @@
 """Requests for devices: what claims, templates and classes share.
 
-Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: compiling the selectors of
-devices.
+Selectors are compiled where they are written anew. Upstream:
+pkg/apis/resource/{v1/defaults.go,validation}.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import caseless_subdomain, ruled
-from fakekube.registry.strategy import Cluster
+from fakekube.registry.strategy import Cluster, minor_of
 
 MAX_REQUESTS, MAX_CONSTRAINTS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 8
 MAX_IDENTIFIER, MAX_DRIVER = 32, 63
@@ -68,17 +68,18 @@ def admin_errors(devices: Tree, namespace: str, cluster: Cluster) -> list[FieldE
     return []
 
 
-def device_errors(path: str, devices: Tree) -> list[FieldError]:
+def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[FieldError]:
     """Requests, constraints among them, and configuration.
 
-    What upstream's declared validation finds comes last.
+    What upstream's declared validation finds comes last. Without a cluster the selectors were
+    stored before, and are not compiled.
     """
     requests, found = devices.get("requests") or [], []
     where = child(path, "requests")
     if len(requests) > MAX_REQUESTS:
         found.append(too_many(where, len(requests), MAX_REQUESTS))
     for number, request in enumerate(requests):
-        found += _request(index(where, number), request)
+        found += _request(index(where, number), request, cluster)
     known = [name for request in requests for name in _names(request)]
     constraints = devices.get("constraints") or []
     if len(constraints) > MAX_CONSTRAINTS:
@@ -138,7 +139,7 @@ def _mode(path: str, request: Tree) -> list[FieldError]:
     return [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
 
 
-def _request(path: str, request: Tree) -> list[FieldError]:
+def _request(path: str, request: Tree, cluster: Cluster | None) -> list[FieldError]:
     found = ruled(child(path, "name"), request.get("name", ""), names.dns1123_label)
     exactly, first = request.get("exactly"), request.get("firstAvailable") or []
     if exactly is not None and first:
@@ -146,7 +147,7 @@ def _request(path: str, request: Tree) -> list[FieldError]:
     if exactly is not None:
         if not exactly.get("deviceClassName"):
             found.append(required(child(path, "exactly", "deviceClassName")))
-        return found + _exact(child(path, "exactly"), exactly)
+        return found + _exact(child(path, "exactly"), exactly, cluster)
     if not first:
         return [*found, required(path, ONE_KIND)]
     where = child(path, "firstAvailable")
@@ -154,14 +155,15 @@ def _request(path: str, request: Tree) -> list[FieldError]:
         found.append(too_many(where, len(first), MAX_SUB_REQUESTS))
     for number, sub in enumerate(first):
         here = index(where, number)
-        found += ruled(child(here, "name"), sub.get("name", ""), names.dns1123_label) + _exact(here, sub, named=False)
+        found += ruled(child(here, "name"), sub.get("name", ""), names.dns1123_label)
+        found += _exact(here, sub, cluster, named=False)
     return found
 
 
-def _exact(path: str, request: Tree, *, named: bool = True) -> list[FieldError]:
+def _exact(path: str, request: Tree, cluster: Cluster | None, *, named: bool = True) -> list[FieldError]:
     name = request.get("deviceClassName", "")
     found = ruled(child(path, "deviceClassName"), name, names.dns1123_subdomain) if name and named else []
-    found += selector_errors(child(path, "selectors"), request.get("selectors") or [])
+    found += selector_errors(child(path, "selectors"), request.get("selectors") or [], cluster)
     mode, count = request.get("allocationMode", ""), request.get("count", 0)
     if mode == "All" and count:
         found.append(invalid(child(path, "count"), count, "must not be specified when allocationMode is 'All'"))
@@ -188,13 +190,31 @@ def _toleration(path: str, toleration: Tree) -> list[FieldError]:
     return found
 
 
-def selector_errors(path: str, selectors: list[Tree]) -> list[FieldError]:
-    """Every selector is an expression."""
+def selector_errors(path: str, selectors: list[Tree], cluster: Cluster | None) -> list[FieldError]:
+    """Every selector is an expression; one that is new compiles in the cluster's release."""
     found = [too_many(path, len(selectors), MAX_SELECTORS)] if len(selectors) > MAX_SELECTORS else []
-    return found + [
-        required(child(index(path, number), "cel"))
-        for number, selector in enumerate(selectors) if "cel" not in selector
-    ]
+    for number, selector in enumerate(selectors):
+        where = child(index(path, number), "cel")
+        if "cel" not in selector:
+            found.append(required(where))
+        elif cluster is not None:
+            found += _expression(child(where, "expression"), selector["cel"].get("expression", ""), cluster)
+    return found
+
+
+def _expression(path: str, text: str, cluster: Cluster) -> list[FieldError]:
+    from fakekube.cel import devices as selectors  # few clusters have any
+
+    if len(text.encode(errors="replace")) > selectors.MAX_LENGTH:
+        return [too_long(path, selectors.MAX_LENGTH)]
+    of = selectors.environment(
+        minor_of(cluster), stored=False, multiple_allocations=cluster.gate("DRAConsumableCapacity"),
+        list_attributes=cluster.gate("DRAListTypeAttributes"))
+    try:
+        most = selectors.compiled(text, of).estimate().max
+    except selectors.SelectorError as error:
+        return [invalid(path, text, str(error))]
+    return [forbidden(path, "too complex, exceeds cost limit")] if most > selectors.MAX_COST else []
 
 
 def config_errors(path: str, configs: list[Tree]) -> list[FieldError]:

@@ -38,7 +38,7 @@ class ResourceClaimStrategy(StatusStrategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The devices."""
-        return device_errors("spec.devices", (obj.get("spec") or {}).get("devices") or {})
+        return device_errors("spec.devices", (obj.get("spec") or {}).get("devices") or {}, ctx.cluster)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec stays."""

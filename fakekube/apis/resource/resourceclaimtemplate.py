@@ -10,7 +10,7 @@ from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import template_metadata
 from fakekube.apis.internals import internal
 from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
-from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.strategy import Cluster, Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE
 
 
@@ -30,22 +30,23 @@ class ResourceClaimTemplateStrategy(Strategy):
         is looked at first.
         """
         denied = admin_errors(_devices(obj), obj["metadata"].get("namespace", ""), ctx.cluster)
-        return denied + of_metadata + self.validate(obj, ctx)
-
-    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The labels and devices of the claims to come."""
-        metadata = (obj.get("spec") or {}).get("metadata") or {}
-        return template_metadata("spec.metadata", metadata) + device_errors("spec.spec.devices", _devices(obj))
+        return denied + of_metadata + _errors(obj, ctx.cluster)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the spec stays."""
         if same(obj.get("spec"), old.get("spec")):
-            return self.validate(obj, ctx)
-        return [*self.validate(obj, ctx), invalid("spec", internal("ResourceClaimTemplateSpec", obj.get("spec")), IMMUTABLE)]
+            return _errors(obj, None)
+        return [*_errors(obj, None), invalid("spec", internal("ResourceClaimTemplateSpec", obj.get("spec")), IMMUTABLE)]
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""
         stored_as_null(obj, "spec", "spec", "devices", "requests")
+
+
+def _errors(obj: Tree, cluster: Cluster | None) -> list[FieldError]:
+    """The labels and devices of the claims to come."""
+    metadata = (obj.get("spec") or {}).get("metadata") or {}
+    return template_metadata("spec.metadata", metadata) + device_errors("spec.spec.devices", _devices(obj), cluster)
 
 
 def _devices(obj: Tree) -> Tree:

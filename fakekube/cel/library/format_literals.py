@@ -42,7 +42,7 @@ def validate(root: tree.Expression) -> Iterator[errors.Issue]:
 
 
 def _template(node: tree.Call, template: str, arguments: list[tree.Expression]) -> Iterator[errors.Issue]:
-    clauses = formatting.parse(template, len(arguments))
+    clauses = formatting.parse(template, len(arguments), checked=True)
     try:
         for clause in clauses:
             if not isinstance(clause, str):

@@ -58,20 +58,21 @@ def format_string(template: str, arguments: Sequence[Any]) -> str:
     return "".join(parts)
 
 
-def parse(template: str, count: int) -> "Clauses":
+def parse(template: str, count: int, *, checked: bool = False) -> "Clauses":
     """The texts and clauses of a template that gets so many arguments, one after the other.
 
     A clause is its letter, its precision (None without one) and the index of its argument. Raises
-    EvaluationError where the template ends within a clause, or has more than there are arguments.
+    EvaluationError where the template ends within a clause, or has more than there are arguments;
+    which of the two counts first is another one where a literal is ``checked``.
     """
-    return Clauses(template, count)
+    return Clauses(template, count, checked=checked)
 
 
 class Clauses:
     """Texts and clauses of a template, in order; what is wrong is raised where it stands."""
 
-    def __init__(self, template: str, count: int) -> None:
-        self._template, self._count, self._place = template, count, 0
+    def __init__(self, template: str, count: int, *, checked: bool) -> None:
+        self._template, self._count, self._place, self._checked = template, count, 0, checked
         self.used = 0
 
     def __iter__(self) -> "Clauses":
@@ -89,10 +90,11 @@ class Clauses:
             self._place = start + 2
             return "%"
         index = self.used
-        if index >= self._count:
-            raise EvaluationError(f"index {index} out of range")
-        if start + 1 >= len(template):
+        ends, missing = start + 1 >= len(template), index >= self._count
+        if ends and (self._checked or not missing):
             raise EvaluationError("unexpected end of string")
+        if missing:
+            raise EvaluationError(f"index {index} out of range")
         self.used += 1
         place, precision = self._precision(start + 1)
         letter = template[place]

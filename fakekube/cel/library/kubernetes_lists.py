@@ -47,7 +47,8 @@ def library(version: int) -> Library:
     )
     if version >= 1:
         functions += (function("includes", member(
-            "list_includes_dyn_dyn", [types.DYN, types.DYN], types.BOOL, includes, **walked)),)
+            "list_includes_dyn_dyn", [types.DYN, types.DYN], types.BOOL, includes,
+            cost=costing.traversal_cost, estimate=_estimate_includes)),)
     return Library(f"kubernetes lists {version}", functions)
 
 
@@ -110,11 +111,23 @@ def includes(target: Any, wanted: Any) -> bool:
 
 
 def estimate(sizes: Sizes, receiver: Node | None, _arguments: Sequence[Node]) -> costs.CallEstimate | None:
-    """One for each element, and a walk over each that is a text."""
+    """One for each element, and a walk over each that is a text.
+
+    What is not known to be a list is taken for a text.
+    """
     if receiver is None:
         return None
     element = sizes.element(receiver)
+    if element is None:
+        return costs.CallEstimate(sizes.size(receiver).cost(costing.FACTOR))
     each = costs.fixed(1)
-    if element is not None and element.type.kind in (types.Kind.STRING, types.Kind.BYTES):
+    if element.type.kind in (types.Kind.STRING, types.Kind.BYTES):
         each = each.plus(sizes.size(element).cost(costing.FACTOR))
     return costs.CallEstimate(sizes.size(receiver).cost_each(each))
+
+
+def _estimate_includes(sizes: Sizes, receiver: Node | None, arguments: Sequence[Node]) -> costs.CallEstimate | None:
+    """The same; what is not known to be a list is taken for one."""
+    if receiver is not None and sizes.element(receiver) is None:
+        return costs.CallEstimate(sizes.size(receiver).cost(1))
+    return estimate(sizes, receiver, arguments)

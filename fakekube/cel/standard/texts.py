@@ -44,7 +44,10 @@ def size(value: Any) -> int:
 def add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     """One list after the other; sets and maps of a schema are merged."""
     if isinstance(left, values.SetList):
-        return values.SetList([*left, *(element for element in right if not in_list(element, left))])
+        held: dict[Any, list[Any]] = {}
+        for element in left:
+            held.setdefault(values.digest(element), []).append(element)
+        return values.SetList([*left, *(added for added in right if not in_list(added, held.get(values.digest(added), [])))])
     if isinstance(left, values.MapList):
         return merged_by_keys(left, right)
     return [*left, *right]

@@ -317,3 +317,38 @@ def test_a_nodes_address_is_told_when_it_is_there_twice():
     status = {"addresses": [{"type": "InternalIP", "address": "1.2.3.4"}] * 2}
     _, found = status_changed(node.STRATEGY, old, {"status": status})
     assert found == ['status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"1.2.3.4"}']
+
+
+@pytest.mark.parametrize(("expression", "said"), [
+    ("device.driver == 'gpu.example.com'", None),
+    ("device.driver", 'Invalid value: "device.driver": must evaluate to bool or the unknown type, not string'),
+    ("device.nam == 'x'", (
+        "Invalid value: \"device.nam == 'x'\": compilation failed: ERROR: <input>:1:7: undefined field 'nam'\n"
+        " | device.nam == 'x'\n | ......^")),
+    ("device.allowMultipleAllocations", (
+        'Invalid value: "device.allowMultipleAllocations": compilation failed: ERROR: <input>:1:7: undefined field '
+        "'allowMultipleAllocations'\n | device.allowMultipleAllocations\n | ......^")),
+    ("lists.range(1000000).all(x, device.driver != '')", "Forbidden: too complex, exceeds cost limit"),
+    ("true" + " " * 10_240, "Too long: may not be more than 10240 bytes"),
+])
+def test_new_selectors_of_devices_compile(expression: str, said: str | None) -> None:
+    """Given a selector / when a claim and a class are made with it / then one that is no expression
+    of a bool, or costs too much, is refused.
+    """
+    selectors = [{"cel": {"expression": expression}}]
+    claim = {"name": "r", "exactly": {"deviceClassName": "c", "selectors": selectors}}
+    expected = [] if said is None else [f"selectors[0].cel.expression: {said}"]
+    of_claim = refused(resourceclaim.STRATEGY, named({"spec": {"devices": {"requests": [claim]}}}))
+    assert of_claim == [f"spec.devices.requests[0].exactly.{text}" for text in expected]
+    assert refused(deviceclass.STRATEGY, named({"spec": {"selectors": selectors}})) == [f"spec.{text}" for text in expected]
+
+
+def test_stored_selectors_of_devices_stay() -> None:
+    """Given a class whose selector was good once / when other things and when a selector change /
+    then only new selectors are compiled.
+    """
+    old = named({"spec": {"selectors": [{"cel": {"expression": "once.good"}}]}})
+    assert changed(deviceclass.STRATEGY, old, {"spec": old["spec"] | {"config": []}})[1] == []
+    again = changed(deviceclass.STRATEGY, old, {"spec": {"selectors": [{"cel": {"expression": "1"}}]}})[1]
+    assert again == [
+        'spec.selectors[0].cel.expression: Invalid value: "1": must evaluate to bool or the unknown type, not int']
