@@ -18,6 +18,7 @@ import orjson
 
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.bootstrap_gates import TABLE
 from fakekube.apis.catalog import GROUPS
 from fakekube.apis.declaration import Group
 from fakekube.apis.metrics.declarations import GROUP as METRICS
@@ -47,7 +48,7 @@ KINDS = {
     GroupResource(RBAC, "rolebindings"): GroupVersionKind(RBAC, "v1", "RoleBinding"),
 }
 GATES = ("GenericWorkload", "CompositePodGroup", "WorkloadWithJob", "DRAWorkloadResourceClaims")
-"""The feature gates that add roles, or rules to roles (``bootstrap_gates.txt``)."""
+"""The feature gates that add roles, or rules to roles (``bootstrap_gates.py``)."""
 WITH_GENERATION = ("FlowSchema", "PriorityClass", "PriorityLevelConfiguration")
 WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
 
@@ -99,8 +100,8 @@ def _stored(kinds: Sequence[Kind], resource: GroupResource) -> GroupVersionKind 
     return None
 
 
-def _lines(table: str = "bootstrap.txt") -> list[str]:
-    data = pkgutil.get_data(__package__, table)
+def _lines() -> list[str]:
+    data = pkgutil.get_data(__package__, "bootstrap.txt")
     assert data is not None, "the package has its table"
     return data.decode("ascii").splitlines()
 
@@ -127,7 +128,7 @@ def _from_rbac_table(kind: str, gates: tuple[str, ...]) -> Iterator[Tree]:
 def _added(gates: tuple[str, ...]) -> list[str]:
     """The lines of the second table that are for these gates."""
     found, wanted = [], False
-    for line in _lines("bootstrap_gates.txt"):
+    for line in TABLE.splitlines():
         if line.startswith("gate "):
             wanted = line.removeprefix("gate ") in gates
         elif wanted:

@@ -57,7 +57,8 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
         given = [argument(frame) for argument in arguments]
         for overload in overloads:
             if not overload.guarded or all(map(values.matches, given, overload.arguments)):
-                result = _added(frame, *given) if overload.id == "add_list" else overload.implementation(*given)
+                working = _WORKING.get(overload.id)
+                result = overload.implementation(*given) if working is None else working(frame, *given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
                     raise errors.CostExceeded
@@ -125,18 +126,27 @@ def in_elements(element: Code, elements: Code) -> Code:
         frame[0] -= len(candidates)
         if frame[0] < 0:
             raise errors.CostExceeded
-        if not isinstance(value, list | tuple | dict):
-            return any(values.equal(value, candidate) for candidate in candidates)
-        for candidate in candidates:
-            found, work = values.equal_counted(value, candidate)
-            frame[1] -= work
-            if frame[1] < 0:
-                raise errors.CostExceeded
-            if found:
-                return True
-        return False
+        return _is_in(frame, value, candidates)
 
     return run
+
+
+def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
+    frame[1] -= len(candidates)
+    if not isinstance(value, list | tuple | dict):
+        return any(values.equal(value, candidate) for candidate in candidates)
+    for candidate in candidates:
+        found, work = values.equal_counted(value, candidate)
+        frame[1] -= work
+        if frame[1] < 0:
+            raise errors.CostExceeded
+        if found:
+            return True
+    return False
+
+
+_WORKING = {"add_list": _added, "in_list": _is_in}
+"""Overloads whose cost says too little when it is not known before that they are meant."""
 
 
 def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | None) -> Code:

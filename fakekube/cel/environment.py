@@ -140,15 +140,17 @@ class Program:
         frame[1] = cost_limit * WORK_PER_COST
         if left < 0:
             raise errors.CostExceeded
-        try:
-            for name, index in self._names:
+        for name, index in self._names:
+            try:
                 frame[index] = variables[name]
+            except KeyError:
+                raise errors.EvaluationError(f"no such attribute(s): {name}") from None
+        try:
             value = self._code(frame)
         except errors.CelError:
             raise
-        except KeyError as missing:
-            raise errors.EvaluationError(f"no such attribute(s): {missing.args[0]}") from None
-        except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError):
+        except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError, LookupError):
+            # a value that is not what its declaration says it is
             raise errors.no_such_overload() from None
         if frame[0] < 0:
             raise errors.CostExceeded

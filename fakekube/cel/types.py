@@ -33,6 +33,8 @@ class Kind(enum.Enum):
     TYPE_PARAMETER = "type parameter"
     UINT = "uint"
 
+    __hash__ = object.__hash__  # that of Enum is Python, and kinds are looked up all the time
+
 
 @dataclass(frozen=True, slots=True)
 class Type:

@@ -250,10 +250,12 @@ def equal_counted(left: Value, right: Value) -> tuple[bool, int]:
         if kind in _LISTS and kind is not SetList and kind is not MapList:
             if against not in _LISTS or len(one) != len(other):
                 return False, seen
+            seen += len(one)
             pending.extend(zip(one, other, strict=True))
         elif kind is dict:
             if against is not dict or len(one) != len(other):
                 return False, seen
+            seen += len(one)
             for key, value in one.items():
                 if key not in other:
                     return False, seen

@@ -201,21 +201,21 @@ def _greeting(server: "Served", kubeconfig: Path | None, options: ClusterOptions
     where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator" if listen["insecure"] else
         f"on {host}: whoever reaches this address and has the token is the cluster's administrator")
-    header, flags, note = "", "", ""
+    header, flags = "", ""
     asks = options.authorization_mode != ("AlwaysAllow",)
     if options.tls or asks:
         header = f"{' --insecure' if options.tls else ''} --header 'Authorization: Bearer {server.token}'"
     if options.tls:
         flags = f" --insecure-skip-tls-verify --token {server.token}"
-    elif asks:
-        note = "\n\nkubectl and other clients in Go send a token over TLS only: without --tls they are anonymous here."
     kubectl = f"kubectl{flags} --server {url} get nodes" if kubeconfig is None else (
         f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")
+    if asks and not options.tls:
+        kubectl = "kubectl and other clients in Go send a token over TLS only: start with --tls to use them"
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}
 ({where})
 
   curl{header} {url}/api/v1/namespaces
-  {kubectl}{note}
+  {kubectl}
 
 Stop it with Ctrl-C."""

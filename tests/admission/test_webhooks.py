@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 from contextlib import suppress
 from typing import Any
 
@@ -257,7 +258,7 @@ def answering(**response: Any) -> Answering:
 
 
 def patch(*operations: Any) -> dict[str, Any]:
-    return {"patchType": "JSONPatch", "patch": base64.b64encode(orjson.dumps(operations)).decode()}
+    return {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(operations).encode()).decode()}
 
 
 @pytest.mark.spec("API-163")
@@ -275,6 +276,44 @@ async def test_unreachable_webhook_under_both_policies() -> None:
         await cluster.client.delete(VALIDATING, "test")
         await configure(cluster.client, "https://127.0.0.1:1/x", authority, failurePolicy="Ignore")
         await cluster.client.create(MAPS, config_map())
+
+
+@pytest.mark.spec("API-162", "API-163")
+@pytest.mark.parametrize(("response", "code", "message"), [
+    ({"allowed": False, "status": {"code": 70000, "message": "x"}}, 500, "denied the request: x"),
+    ({"allowed": False, "status": {"code": "x"}}, 500, "cannot unmarshal string into Go struct field Status.code of type int32"),
+    ({"allowed": False, "status": {"details": {"causes": 1}}}, 500, "StatusDetails.details.causes of type []v1.StatusCause"),
+    ({"allowed": "yes"}, 500, "cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool"),
+    ({"uid": "other"}, 500, 'received invalid webhook response: expected response.uid="'),
+    ({"patch": "%%%"}, 500, "illegal base64 data at input byte 0"),
+    ({"patch": "W10=", "patchType": "JSONPatch"}, 500, "validating webhook may not return response.patch"),
+    ({"warnings": [1]}, 500, "cannot unmarshal number into Go struct field"),
+])
+async def test_answers_that_break_the_rules(response: dict[str, Any], code: int, message: str) -> None:
+    """Given a validating webhook whose answer is no proper one, when something is written, then it
+    fails in upstream's words."""
+    authority = Authority()
+    async with authority.serve(answering(**response)) as url, Cluster(**PLAIN) as cluster:
+        await configure(cluster.client, url, authority)
+        error = await refusal(cluster.client, config_map())
+        assert (error.code, message in error.message) == (code, True), error.message
+
+
+async def test_huge_and_deep_patches() -> None:
+    """Given a webhook whose patch makes an object too deep or copies without end, when something is
+    written, then it is refused, and the next request is answered."""
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    copies = [{"op": "add", "path": "/metadata/annotations", "value": {"a": "x" * 100_000}}] + [
+        {"op": "copy", "from": "/metadata/annotations", "path": f"/metadata/labels{number}"} for number in range(100)]
+    authority = Authority()
+    for operations in ([{"op": "add", "path": "/data", "value": deep}], copies):
+        async with authority.serve(answering(**patch(*operations))) as url, Cluster(**PLAIN) as cluster:
+            await configure(cluster.client, url, authority, MUTATING)
+            error = await refusal(cluster.client, config_map())
+            assert error.code == 500
+            assert (await cluster.client.list(MAPS, namespace="default")).items == []
 
 
 @pytest.mark.parametrize(("operations", "message"), [

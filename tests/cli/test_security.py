@@ -1,7 +1,9 @@
 """Where ``fakekube serve`` listens, and whom it answers."""
 
+import base64
 import http.client
 import json
+import ssl
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -46,3 +48,28 @@ def test_options_let_in(serve: Serve, tmp_path: Path) -> None:
     assert status(server, Host="fake.example:80", Origin="http://board.example") == 200
     assert status(server, Host="evil.example") == 403
     assert status(server, Origin="http://evil.example") == 403
+
+
+def test_tls(serve: Serve, fakekube: Run, tmp_path: Path) -> None:
+    """Given ``--tls``, in a file, with tokens and an audit log / when the commands and a second
+    server use its kubeconfig / then they find it over TLS; the events are in the log.
+    """
+    (tmp_path / "tokens.csv").write_text("secret,ann,1,devs\n")
+    (tmp_path / "fakekube.json").write_text(json.dumps({
+        "nodes": 0, "tls": True, "anonymousAuth": False, "tokenAuthFile": "tokens.csv", "auditLog": "audit.log"}))
+    server = serve("--config", str(tmp_path / "fakekube.json"), "--clock", "manual")
+    assert server.url.startswith("https://127.0.0.1:")
+    found = json.loads(server.kubeconfig.read_text())["clusters"][0]["cluster"]
+    assert "certificate-authority-data" in found
+    told = fakekube("clock", "now", "--kubeconfig", str(server.kubeconfig))
+    assert told.returncode == 0, told.stderr
+    refused = fakekube("serve", "--kubeconfig", str(server.kubeconfig), "--nodes", "0")
+    assert "which still answers" in refused.stderr
+    context = ssl.create_default_context(cadata=base64.b64decode(found["certificate-authority-data"]).decode())
+    for token, code in (("secret", 200), ("guess", 401), ("", 401)):
+        connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), timeout=20, context=context)
+        connection.request("GET", "/api", headers={"Authorization": f"Bearer {token}"} if token else {})
+        assert connection.getresponse().status == code
+        connection.close()
+    events = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    assert [event["user"].get("username") for event in events if event["requestURI"] == "/api"] == ["ann", None, None]

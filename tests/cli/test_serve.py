@@ -147,3 +147,18 @@ def test_a_manifest_that_is_refused_is_told(fakekube: Run, tmp_path: Path, manif
     assert text in done.stderr
     assert "bad.yaml" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_server_that_asks_says_what_it_needs(serve: Serve) -> None:
+    """Given RBAC without TLS, when it has started, then who has no token is anonymous, the greeting
+    has the token for curl, and it says that kubectl needs TLS.
+    """
+    server = serve("--authorization-mode", "RBAC")
+    assert server.get("/healthz") == (200, "ok")
+    status, refused = server.get("/api/v1/nodes")
+    assert (status, refused["message"].partition(" cannot ")[0]) == (403, 'nodes is forbidden: User "system:anonymous"')
+    code, _, output = server.end()
+    assert code == 0
+    assert "curl --header 'Authorization: Bearer fakekube-" in output
+    assert "start with --tls to use them" in output
+    assert "kubectl --kubeconfig" not in output

@@ -181,7 +181,7 @@ async def test_in_vain(fake_cluster):
 async def test_that_passes(fake_cluster):
     pass
 """)
-    assert outcome(done) == "3 failed, 1 passed"
+    assert outcome(done) == "3 failed, 1 passed", done.stdout
     assert done.stdout.count("fakekube: what happened, and the seed") == 3
     written = "ADDED configmaps default/settings  POST /api/v1/namespaces/default/configmaps  by fakekube as kubernetes-admin"
     assert done.stdout.count(written) == 2

@@ -48,12 +48,15 @@ class Kubelet:
     def parts(self) -> "PodParts":
         """What is for pods; made now if nobody needed it before."""
         if self._parts is None:
-            from fakekube_controllers.kubelet.pod_parts import PodParts
-
-            self._parts = PodParts(self._addresses, self._modes)
+            self._parts = self._new_parts()
             if self._ctx is not None:
                 self._parts.start(self._ctx, self._clients)
         return self._parts
+
+    def _new_parts(self) -> "PodParts":
+        from fakekube_controllers.kubelet.pod_parts import PodParts
+
+        return PodParts(self._addresses, self._modes)
 
     @property
     def runs(self) -> "PodRuns":
@@ -66,14 +69,11 @@ class Kubelet:
         return self.parts.server
 
     def dump(self) -> "Checkpoint":
-        """What is not in the API: what containers do, and who has which address. It starts nothing,
-        as who asks may stand outside of the event loop.
-        """
-        if self._parts is not None:
-            return self._parts.dump()
-        from fakekube_controllers.kubelet.pod_parts import PodParts
+        """What is not in the API: what containers do, and who has which address.
 
-        return PodParts(self._addresses, self._modes).dump()
+        It may be asked for when no loop runs any more.
+        """
+        return (self._parts or self._new_parts()).dump()
 
     def load(self, state: "Checkpoint | Tree") -> None:
         """Go on from where another kubelet was; before ``start``."""

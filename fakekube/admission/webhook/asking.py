@@ -22,7 +22,7 @@ from fakekube.webhooks.client import CallError
 from fakekube.webhooks.requests import Denied
 
 SIDE_EFFECT_FREE = ("None", "NoneOnDryRun")
-BAD_REQUEST = 400
+BAD_REQUEST, LAST_CODE, SERVER_ERROR = 400, 999, 500
 
 
 class CallFailed(Exception):
@@ -67,7 +67,7 @@ async def _sent(services: Services, hook: Hook, attrs: Attributes, wanted: Kind,
     sent = review.review_of(version, review.request_of(services, attrs, wanted, uid, final=not mutating))
     answer = await services.client().call(
         hook.client, sent, timeout_seconds=hook.timeout_seconds, expected=review.EXPECTED[version])
-    return review.read_response(answer, version, uid, mutating=mutating)
+    return review.read_response(services, answer, version, uid, mutating=mutating)
 
 
 async def _called(
@@ -109,7 +109,7 @@ def denial(hook: Hook, verdict: Verdict) -> APIError:
     status = verdict.status
     denied = f"admission webhook {go_quote(hook.name)} denied the request"
     told = status.get("message") or status.get("reason")
-    code = status.get("code", 0)
+    code = max(status.get("code", 0), BAD_REQUEST)
     return APIError(
-        max(code, BAD_REQUEST), status.get("reason", ""),
+        code if code <= LAST_CODE else SERVER_ERROR, status.get("reason", ""),
         f"{denied}: {told}" if told else f"{denied} without explanation", status.get("details"), metadata=status.get("metadata"))

@@ -14,9 +14,11 @@ from fakekube.admission.services import Services
 from fakekube.admission.versions import shown, shown_kind
 from fakekube.apimachinery import gojson
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+from fakekube.schema.decode import DecodeError
 from fakekube.webhooks.client import CallError, ReviewKind
 from fakekube.webhooks.requests import AdmissionRequest
 
@@ -81,21 +83,16 @@ _TYPES: Mapping[str, tuple[type, str]] = MappingProxyType({
     "uid": (str, "types.UID"), "allowed": (bool, "bool"), "status": (dict, "v1.Status"), "patch": (str, "[]uint8"),
     "patchType": (str, "v1.PatchType"), "auditAnnotations": (dict, "map[string]string"), "warnings": (list, "[]string"),
 })
-_STATUS_TYPES: Mapping[str, tuple[type, str]] = MappingProxyType({
-    "status": (str, "string"), "message": (str, "string"), "reason": (str, "v1.StatusReason"), "code": (int, "int32"),
-    "details": (dict, "v1.StatusDetails"), "metadata": (dict, "v1.ListMeta"),
-})
+STATUS = GroupVersionKind("", "v1", "Status")
 
 
-def read_response(review: Tree, version: str, uid: str, *, mutating: bool) -> Verdict:
+def read_response(services: Services, review: Tree, version: str, uid: str, *, mutating: bool) -> Verdict:
     """The verdict in a review. Raises CallError for a field of a wrong type, InvalidResponse."""
     response = _typed(review, "response", KIND, "response", dict, f"{version}.AdmissionResponse")
     if response is None:
         raise InvalidResponse("webhook response was absent")
     found = {name: _typed(response, name, "AdmissionResponse", f"response.{name}", *kinds) for name, kinds in _TYPES.items()}
-    status = {
-        name: _typed(found["status"] or {}, name, "Status", f"response.status.{name}", *kinds)
-        for name, kinds in _STATUS_TYPES.items()}
+    status = _status(services, found["status"] or {})
     patch = _patch(found["patch"] or "")
     if version == "v1":
         _check(review, found, uid, patch, mutating=mutating)
@@ -107,8 +104,19 @@ def read_response(review: Tree, version: str, uid: str, *, mutating: bool) -> Ve
         key: _text(value, "AdmissionResponse", "response.auditAnnotations")
         for key, value in (found["auditAnnotations"] or {}).items()}
     return Verdict(
-        bool(found["allowed"]), {name: value for name, value in status.items() if value}, patch, found["patchType"] or "", None,
+        bool(found["allowed"]), status, patch, found["patchType"] or "", None,
         tuple(texts), annotations)
+
+
+def _status(services: Services, tree: Tree) -> Tree:
+    """The Status of a response, its fields checked."""
+    codec = services.codec(STATUS)
+    assert codec is not None, "every release has it"
+    try:
+        decoded = codec.decode({**tree, "kind": STATUS.kind, "apiVersion": STATUS.api_version}).tree
+    except DecodeError as error:
+        raise CallError(str(error)) from None
+    return {name: value for name, value in decoded.items() if value}
 
 
 def _check(review: Tree, found: Mapping[str, Any], uid: str, patch: bytes, *, mutating: bool) -> None:

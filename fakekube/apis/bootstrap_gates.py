@@ -1,6 +1,11 @@
-# What feature gates add to the roles of bootstrap.txt, in its notation; bootstrap.py reads it.
-# gate NAME, and below it roles and bindings of their own, or rules ROLE,... and what those roles have besides
-# Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy of Kubernetes 1.37.
+"""What feature gates add to the roles of ``bootstrap.txt``, in its notation.
+
+``gate NAME``, and below it roles and bindings of their own, or ``rules ROLE,...`` and what those
+roles have besides. No recording of a fresh cluster shows it, so it is written by hand. Upstream:
+plugin/pkg/auth/authorizer/rbac/bootstrappolicy.
+"""
+
+TABLE = """\
 gate GenericWorkload
 rules admin,edit,system:aggregate-to-edit
   create,delete,deletecollection,patch,update scheduling.k8s.io podgroups,workloads
@@ -28,3 +33,4 @@ gate DRAWorkloadResourceClaims
 rules system:controller:resource-claim-controller
   get,list,watch scheduling.k8s.io podgroups
   patch,update scheduling.k8s.io podgroups/status
+"""  # noqa: E501 - a row of the table
