@@ -310,3 +310,22 @@ def test_regular_expressions(text: str, pattern: str, limit: int) -> None:
     assert regex.find_all(text, pattern) == parts
     assert regex.find_all(text, pattern, limit) == (parts if limit < 0 else parts[:limit])
     assert regex.find(text, pattern) == (parts[0] if parts else "")
+
+
+@pytest.mark.parametrize(("function", "arguments"), [
+    (strings.replace, ("a" * 100_000, "", "b" * 100_000)),
+    (strings.replace, ("a" * 100_000, "a", "b" * 100_000, 50_000)),
+    (strings.join, (["a"] * 100_000, "b" * 100_000)),
+])
+def test_no_text_grows_beyond_memory(function: Any, arguments: tuple[Any, ...]) -> None:
+    """given a call that costs little and gives a great deal, when it is made, then it is stopped"""
+    with pytest.raises(errors.CostExceeded):
+        function(*arguments)
+
+
+def test_long_urls_are_read_in_one_go() -> None:
+    """given a very long URL, when it is read and printed, then nothing of it is lost"""
+    text = "https://example.com/" + "aé%20/" * 100_000 + "?" + "a=b&" * 5_000
+    parsed = urls.to_url(text).parsed
+    assert str(parsed) == "https://example.com/" + "a%C3%A9%20/" * 100_000 + "?" + "a=b&" * 5_000
+    assert parsed.query == {"a": ["b"] * 5_000}

@@ -14,15 +14,15 @@ _HEXADECIMAL = frozenset(b"0123456789abcdefABCDEF")
 _MAX_QUERY_PARAMETERS = 10_000
 
 _UNRESERVED = _ALPHANUMERIC + b"-_.~"
-PATH = frozenset(_UNRESERVED + b"$&+,/:;=@")
-HOST = frozenset(_UNRESERVED + b"!$&'()*+,;=:[]<>\"")
-USER = frozenset(_UNRESERVED + b"$&+,;=")
-FRAGMENT = frozenset(_UNRESERVED + b"$&+,/:;=?@!()*")
-QUERY = frozenset(_UNRESERVED)
+PATH = _UNRESERVED + b"$&+,/:;=@"
+HOST = _UNRESERVED + b"!$&'()*+,;=:[]<>\""
+USER = _UNRESERVED + b"$&+,;="
+FRAGMENT = _UNRESERVED + b"$&+,/:;=?@!()*"
 """The bytes that stand for themselves in a part of a URL."""
 
-_KEPT_AS_WRITTEN = frozenset(b"!$&'()*+,;=:@[]%")
-_USERINFO = frozenset(_UNRESERVED + b":!$&'()*+,;=%@")
+_KEPT_AS_WRITTEN = b"!$&'()*+,;=:@[]%"
+_USERINFO = _UNRESERVED + b":!$&'()*+,;=%@"
+_CONTROLS = bytes((*range(0x20), 0x7F))
 
 
 class URLError(ValueError):
@@ -137,7 +137,7 @@ def parse(text: str) -> URL:
 
 
 def _parse(text: bytes, *, via_request: bool) -> URL:
-    if any(byte < 0x20 or byte == 0x7F for byte in text):
+    if len(text.translate(None, _CONTROLS)) != len(text):
         raise URLError("net/url: invalid control character in URL")
     if not text and via_request:
         raise URLError("empty url")
@@ -183,7 +183,7 @@ def _parse_authority(scheme: bytes, authority: bytes) -> tuple[bytes | None, byt
     host = _parse_host(scheme, host)
     if not at:
         return None, host
-    if any(byte not in _USERINFO for byte in userinfo):
+    if userinfo.translate(None, _USERINFO):
         raise URLError("net/url: invalid userinfo")
     name, colon, password = userinfo.partition(b":")
     return _escape(_unescape(name), USER) + colon + _escape(_unescape(password), USER), host
@@ -270,14 +270,15 @@ def _unescape(text: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _escape(text: bytes, plain: frozenset[int]) -> bytes:
-    if all(byte in plain for byte in text):
+def _escape(text: bytes, plain: bytes) -> bytes:
+    special = set(text.translate(None, plain))
+    if not special:
         return text
-    return b"".join(bytes([byte]) if byte in plain else b"%%%02X" % byte for byte in text)
+    return b"".join(b"%%%02X" % byte if byte in special else bytes((byte,)) for byte in text)
 
 
-def _escaped(decoded: bytes, raw: bytes, plain: frozenset[int]) -> bytes:
+def _escaped(decoded: bytes, raw: bytes, plain: bytes) -> bytes:
     """A part as it was written, if it may be written so and says the same."""
-    if raw and all(byte in plain or byte in _KEPT_AS_WRITTEN for byte in raw) and _unescape(raw) == decoded:
+    if raw and not raw.translate(None, plain + _KEPT_AS_WRITTEN) and _unescape(raw) == decoded:
         return raw
     return _escape(decoded, plain)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fakekube.cel import costs, types
-from fakekube.cel.errors import EvaluationError
+from fakekube.cel.errors import CostExceeded, EvaluationError
 from fakekube.cel.functions import Function, Node, Sizes, function, member, overload
 from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing, format_literals, formatting
 
+MAX_RESULT = 64 * 1024 * 1024  # characters
 _S, _I, _STRINGS = types.STRING, types.INT, types.list_of(types.STRING)
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
@@ -46,7 +47,7 @@ def _changing() -> tuple[Function, ...]:
         function("trim", member("string_trim", [_S], _S, lambda text: text.strip(_SPACES), **walked)),
         function(
             "replace",
-            member("string_replace_string_string", [_S, _S, _S], _S, str.replace, **replaced),
+            member("string_replace_string_string", [_S, _S, _S], _S, replace, **replaced),
             member("string_replace_string_string_int", [_S, _S, _S, _I], _S, replace, **replaced),
         ),
         function(
@@ -121,9 +122,16 @@ def last_index_of_before(text: str, part: str, offset: int) -> int:
     return text.rfind(part, 0, offset + len(part)) if offset < len(text) else -1
 
 
-def replace(text: str, old: str, new: str, limit: int) -> str:
-    """The text with the first so many replaced; all for a negative limit."""
-    return text.replace(old, new, min(limit, len(text) + 1) if limit >= 0 else -1)
+def replace(text: str, old: str, new: str, limit: int = -1) -> str:
+    """The text with the first so many replaced; all for a negative limit.
+
+    Raises CostExceeded if it would be longer than MAX_RESULT: its cost is that of the text alone.
+    """
+    count = text.count(old)
+    count = min(count, limit) if limit >= 0 else count
+    if len(text) + count * (len(new) - len(old)) > MAX_RESULT:
+        raise CostExceeded
+    return text.replace(old, new, count)
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
@@ -147,10 +155,15 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 
 def join(parts: Sequence[Any], separator: str = "") -> str:
-    """The strings of a list with a separator between them."""
+    """The strings of a list with a separator between them.
+
+    Raises CostExceeded if separators alone would be longer than MAX_RESULT.
+    """
     for part in parts:
         if not isinstance(part, str):
             raise EvaluationError(f"join: invalid input: {formatting.go_value(part)}")
+    if len(separator) * len(parts) > MAX_RESULT:
+        raise CostExceeded
     return separator.join(parts)
 
 

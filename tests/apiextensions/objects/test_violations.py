@@ -239,3 +239,13 @@ def test_three_ways_to_validate_agree(schema: Tree, value: Json) -> None:
     valid = is_valid(node, value)
     assert valid == naive(schema, value)
     assert valid or not fits(node, value)
+
+
+def test_of_many_wrong_items_a_thousand_are_told() -> None:
+    """Given a long list of values that a long enum does not allow, when it is checked, then as many
+    errors are told as somebody may read, each with what is allowed.
+    """
+    schema = {"type": "array", "items": {"type": "string", "enum": [f"v{number}" for number in range(1000)]}}
+    found = told(schema, [f"w{number}" for number in range(20_000)])
+    assert len(found) == 1000
+    assert found[0].startswith('spec.x[0]: Unsupported value: "w0": supported values: "v0", "v1", ')
