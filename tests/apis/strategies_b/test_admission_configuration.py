@@ -180,6 +180,13 @@ def test_a_policy_matches_as_webhooks_do():
         ),
         ({"validations": [{"expression": "true"}], "paramKind": {"apiVersion": "v1"}}, ["spec.paramKind.kind: Required value"]),
         (
+            {"validations": [{"expression": "int('x') == 1"}]},
+            [
+                "spec.validations[0].expression: Internal error: program instantiation failed: "
+                "type conversion error from 'string' to 'int'",
+            ],
+        ),
+        (
             {"auditAnnotations": [{"key": "k"}, {"key": "k", "valueExpression": "'v'"}]},
             [
                 "spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not specified",
