@@ -48,7 +48,7 @@ def _area(area: Area, count: int, seed: int, free: "SimpleQueue[Checkout]") -> t
         survivors = 0
         for mutant in mutants:
             tests = lines.tests(mutant)
-            if checkout.survives(mutant, tests):
+            if not tests or checkout.survives(mutant, tests):
                 survivors += 1
                 print(_told(mutant, checkout.root, len(tests)), flush=True)
         print(f"{area.name}: {len(mutants) - survivors} of {len(mutants)}", flush=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import coverage
 import pytest
 
+FAILED = ".failed"
 LINES, TESTS = os.environ.get("FAKEKUBE_MUTATION_LINES"), os.environ.get("FAKEKUBE_MUTATION_TESTS")
 
 
@@ -19,6 +20,7 @@ class Measure:
 
     def __init__(self, file: str) -> None:
         code = ["fakekube", "controllers/fakekube_controllers"]
+        self.file, self.failed = file, dict[str, None]()
         self.coverage = coverage.Coverage(data_file=file, source=code, config_file=False)
         self.coverage.start()
 
@@ -30,10 +32,16 @@ class Measure:
         self.coverage.switch_context("")
         return result
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that fails without a change tells nothing of one."""
+        if report.failed:
+            self.failed[report.nodeid] = None
+
     def pytest_unconfigure(self) -> None:
-        """Write it."""
+        """Write it, and beside it which tests failed."""
         self.coverage.stop()
         self.coverage.save()
+        Path(f"{self.file}{FAILED}").write_text("\0".join(self.failed))
 
 
 class Chosen:
