@@ -15,6 +15,7 @@ from fakekube.apiextensions.objects.correlation import Correlation
 from fakekube.apiextensions.objects.defaulting import Fill, defaulter
 from fakekube.apiextensions.objects.metadata import has_embedded, validate_embedded
 from fakekube.apiextensions.objects.violations import TYPE_INVALID, violations
+from fakekube.apiextensions.validation.structural import has_any
 from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery import errors, field_errors, names
 from fakekube.apimachinery.equality import same
@@ -201,6 +202,8 @@ class CustomResourceStrategy(Strategy):
         return told
 
     def _rules(self, ctx: WriteContext) -> "Checker | None":
+        if not self._has_checker and not has_any(self.version.openapi, "x-kubernetes-validations"):
+            self._has_checker = True
         if not self._has_checker:
             from fakekube.apiextensions.rules.checking import checker
 

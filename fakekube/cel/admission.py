@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fakekube.cel import types
 from fakekube.cel.environment import Environment, Program
-from fakekube.cel.errors import CompileError
+from fakekube.cel.errors import CompileError, ProgramError
 from fakekube.cel.library import authorizer, jsonpatch, kubernetes
 from fakekube.cel.types import Field, Type
 from fakekube.util.memory import memoized
@@ -134,7 +134,12 @@ def _with_patches(found: Environment) -> Environment:
 
 
 class Refused(Exception):
-    """An expression that cannot be used; the text is upstream's."""
+    """An expression that cannot be used; the text is upstream's.
+
+    ``internal`` says that upstream calls it an error of its own.
+    """
+
+    internal = False
 
 
 @memoized(64)
@@ -163,6 +168,10 @@ def compiled(within: Environment, text: str, results: Sequence[Type] = (types.AN
         program = within.compile(text)
     except CompileError as error:
         raise Refused(f"compilation failed: {error}") from None
+    except ProgramError as error:
+        refused = Refused(f"program instantiation failed: {error}")
+        refused.internal = True
+        raise refused from None
     if types.ANY not in results and program.type not in results:
         shown = [_shown(each) for each in results]
         told = shown[0] if len(shown) == 1 else f"one of [{' '.join(shown)}]"

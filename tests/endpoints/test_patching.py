@@ -362,3 +362,22 @@ async def test_a_conflict_that_is_nobodys_write_is_not_tried_again(api: Api, mon
     monkeypatch.setattr(Store, "update", refusing)
     assert (await api.patch(f"{CONFIG_MAPS}/a", {"data": {"k": "w"}}, MERGE)).status == 409
     assert tried == ["a"]
+
+
+@pytest.mark.parametrize(("media", "status"), [(MERGE, 422), (STRATEGIC, 200), (JSON_PATCH, 422)])
+async def test_whole_numbers_with_a_point_are_whole_in_a_strategic_merge_alone(api: Api, media: str, status: int) -> None:
+    """Given a Service / when a patch gives the target of a port, in a list, as 81.0 / then it is 81
+    by a strategic merge; the others are refused, as upstream's reader has no such number for it.
+    """
+    services = "/api/v1/namespaces/t/services"
+    made = await api("POST", services, {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 8080}]}})
+    assert made.status == 201
+    ports = [{"port": 8080, "targetPort": 81.0}]
+    body: Any = [{"op": "replace", "path": "/spec/ports", "value": ports}] if media == JSON_PATCH else {"spec": {"ports": ports}}
+    answer = await api.patch(f"{services}/s", body, media)
+    assert answer.status == status, answer.message
+    if status == 200:
+        [port] = answer.tree["spec"]["ports"]
+        assert (port["port"], port["targetPort"], type(port["targetPort"])) == (8080, 81, int)
+    else:
+        assert "cannot unmarshal number 81.0 into Go struct field ServicePort.spec.ports.targetPort" in answer.message

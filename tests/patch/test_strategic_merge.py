@@ -170,3 +170,25 @@ def test_directives_in_what_is_new_are_not_kept() -> None:
     patch = {"affinity": {"nodeAffinity": {"x": {"$patch": "delete"}, "y": {"z": [{"$patch": "replace"}, {"w": 1}]}}}}
     found = strategic_merge.apply({"spec": {}}, {"spec": patch}, schema("", "v1", "Pod"))
     assert "$patch" not in str(found)
+
+
+@pytest.mark.parametrize("patch", [
+    {"metadata": {"labels": {"a": {"b": 1}}}}, {"spec": {"nodeSelector": {"a": {"b": 1}}}}])
+def test_an_object_in_a_map_of_texts_is_not_merged(patch: Any) -> None:
+    """Given a map whose values have no fields / when an object in it is to be merged / then nobody
+    knows how, which is told in upstream's words; an object of a struct is merged.
+    """
+    tree = {"metadata": {"labels": {"a": {"c": 1}}}, "spec": {"nodeSelector": {"a": {"c": 1}}}}
+    with pytest.raises(PatchError, match="merging an object in json but data type is not struct, instead is: map"):
+        strategic_merge.apply(tree, patch, schema("", "v1", "Pod"))
+    spec = {"affinity": {"nodeAffinity": {"x": 1}}}
+    assert merged(spec, {"affinity": {"nodeAffinity": {"y": 2}}}) == {"affinity": {"nodeAffinity": {"x": 1, "y": 2}}}
+
+
+def test_a_new_list_with_an_order_loses_directives_at_every_depth() -> None:
+    """Given a list that is new to the object and has an order / when its items hold directives /
+    then these are left out, with what they speak of; all else stays.
+    """
+    item = {"name": "b", "env": [{"name": "x", "$patch": "delete"}, {"name": "y"}], "resources": {"$patch": "replace", "a": 1}}
+    found = merged({}, {"$setElementOrder/containers": [{"name": "b"}], "containers": [item]})
+    assert found == {"containers": [{"name": "b", "env": [{"name": "y"}]}]}

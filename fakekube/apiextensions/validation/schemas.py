@@ -7,10 +7,9 @@ Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.g
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube.apiextensions.rules.definitions import Circumstances, NodeRules, RuleCosts
-from fakekube.apiextensions.validation import defaults, expressions, internal, paths
+from fakekube.apiextensions.validation import expressions, internal, paths
 from fakekube.apiextensions.validation.plain import plain_parts
 from fakekube.apiextensions.validation.structural import (
     EMBEDDED,
@@ -22,6 +21,9 @@ from fakekube.apiextensions.validation.structural import (
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
+
+if TYPE_CHECKING:
+    from fakekube.apiextensions.rules.definitions import NodeRules, RuleCosts
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 OF_EVERY_OBJECT = ("metadata", "kind", "apiVersion")
@@ -97,17 +99,28 @@ def schema_errors(
         if not not_readable:
             wrong = structural_errors(schema, where, plain)
             if not wrong and has_any(schema, "default", plain):
+                from fakekube.apiextensions.validation import defaults  # few schemas have any
+
                 wrong = defaults.default_errors(schema, where, plain, pruned=rules.pruned_defaults, release=rules.release)
             found += wrong
-    costs = RuleCosts()
-    circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs)
+    of_rules, costs = None, None
     # rules are looked at only in schemas whose values they can rely on
-    of_rules = NodeRules(schema, circumstances, is_root=True) if rules.structural and not (not_readable or wrong) else None
+    if rules.structural and not (not_readable or wrong) and has_any(schema, "x-kubernetes-validations", plain):
+        of_rules, costs = _rules_of(schema, rules, unchanged=unchanged)
     node = _node(schema, where, _Place(), rules, plain, of_rules, is_root=True)
     found += node.of_schema + node.of_rules
     if not_readable and not found:
         found.append(invalid(where, "", not_readable))
-    return found + costs.errors(where)
+    return found if costs is None else found + costs.errors(where)
+
+
+def _rules_of(schema: Tree, rules: Rules, *, unchanged: bool) -> "tuple[NodeRules, RuleCosts]":
+    """The rules of a schema, and what they cost together."""
+    from fakekube.apiextensions.rules.definitions import Circumstances, NodeRules, RuleCosts  # CEL is much to load
+
+    costs = RuleCosts()
+    circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs)
+    return NodeRules(schema, circumstances, is_root=True), costs
 
 
 def _status_errors(schema: Tree, path: str) -> list[FieldError]:
@@ -123,7 +136,8 @@ def _status_errors(schema: Tree, path: str) -> list[FieldError]:
 
 
 def _node(
-    schema: Tree, path: str, place: _Place, rules: Rules, plain: frozenset[int], node: NodeRules | None, *, is_root: bool = False,
+    schema: Tree, path: str, place: _Place, rules: Rules, plain: frozenset[int], node: "NodeRules | None", *,
+    is_root: bool = False,
 ) -> _Found:
     found, of_rules = [*_standard_errors(schema, path, place, rules)], list[FieldError]()
     if schema.get("uniqueItems"):
@@ -144,11 +158,11 @@ def _node(
     return _Found(found, of_rules)
 
 
-_Below = Iterator[tuple[Tree, str, _Place, NodeRules | None]]
+_Below = Iterator["tuple[Tree, str, _Place, NodeRules | None]"]
 
 
 def _below(
-    schema: Tree, path: str, place: _Place, plain: frozenset[int], node: NodeRules | None, *, is_root: bool,
+    schema: Tree, path: str, place: _Place, plain: frozenset[int], node: "NodeRules | None", *, is_root: bool,
 ) -> _Below:
     """The schemas in a schema that need a look, in upstream's order."""
     get, additional = schema.get, schema.get("additionalProperties")
@@ -181,7 +195,7 @@ def _below(
             yield below, key(child(path, "dependencies"), name), place, None
 
 
-def _items(schema: Tree, path: str, place: _Place, node: NodeRules | None) -> _Below:
+def _items(schema: Tree, path: str, place: _Place, node: "NodeRules | None") -> _Below:
     items = schema.get("items")
     if schema.get(LIST_TYPE) != "map" and place.uncorrelated is None:
         place = place._replace(uncorrelated=path)
@@ -303,7 +317,11 @@ def is_structural(schema: Tree) -> bool:
 
 def has_unpruned_defaults(schema: Tree) -> bool:
     """Whether a default has fields that its schema has not."""
-    return is_structural(schema) and defaults.has_unpruned(schema)
+    if not has_any(schema, "default") or not is_structural(schema):
+        return False
+    from fakekube.apiextensions.validation import defaults
+
+    return defaults.has_unpruned(schema)
 
 
 def selectable_errors(entry: Tree, schema: Tree | None, path: str, *, any_number: bool) -> list[FieldError]:

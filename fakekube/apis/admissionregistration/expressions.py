@@ -12,6 +12,7 @@ from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Json, Tree
 
 if TYPE_CHECKING:
+    from fakekube.cel.admission import Refused
     from fakekube.cel.types import Type
 
 KEYS = ("expression", "messageExpression", "valueExpression")
@@ -56,7 +57,7 @@ class Expressions:
             program = admission.compiled(self._composition.within(stored=text in self._before), text)
         except admission.Refused as error:
             self._composition.add(name, types.DYN)
-            return [invalid(path, text, str(error))]
+            return [_refusal(path, text, error)]
         self._composition.add(name, program.type)
         return []
 
@@ -67,8 +68,12 @@ class Expressions:
         try:
             admission.compiled(within, text, results)
         except admission.Refused as error:
-            return [invalid(path, shown or text, str(error))]
+            return [_refusal(path, shown or text, error)]
         return []
+
+
+def _refusal(path: str, text: str, error: "Refused") -> FieldError:
+    return FieldError("Internal error", path, "", str(error)) if error.internal else invalid(path, text, str(error))
 
 
 def expressions_in(value: Json) -> frozenset[str]:

@@ -20,6 +20,7 @@ HOOK = {
     "clientConfig": {"service": {"name": "s", "namespace": "t"}},
     "rules": [RULE],
 }
+FIRST = "spec.validations[0].expression"
 DESIRED = "desired format: https://host[/path]"
 
 
@@ -179,6 +180,10 @@ def test_a_policy_matches_as_webhooks_do():
             ],
         ),
         ({"validations": [{"expression": "true"}], "paramKind": {"apiVersion": "v1"}}, ["spec.paramKind.kind: Required value"]),
+        (
+            {"validations": [{"expression": "bool('x')"}]},
+            [f"{FIRST}: Internal error: program instantiation failed: type conversion error from 'string' to 'bool'"],
+        ),
         (
             {"auditAnnotations": [{"key": "k"}, {"key": "k", "valueExpression": "'v'"}]},
             [

@@ -223,3 +223,13 @@ async def test_nothing_is_written_twice(storage):
         PERSISTENT_VOLUME_CLAIMS, "c", NAMESPACE, {"metadata": {"labels": {"touched": "yes"}}})
     await storage.advance(60)
     assert (await storage.claim())["metadata"]["resourceVersion"] == touched["metadata"]["resourceVersion"]
+
+
+async def test_a_claim_without_a_class_and_a_volume_says_so(storage):
+    """Given a claim that names no class, and no volume / then an Event says what is missing, and
+    the claim goes on waiting.
+    """
+    await storage.make(claim("c"))
+    assert await storage.phases() == {"c": "Pending"}
+    assert await storage.messages("c", "FailedBinding") == [
+        "no persistent volumes available for this claim and no storage class is set"]

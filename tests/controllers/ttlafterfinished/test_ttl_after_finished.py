@@ -4,7 +4,9 @@ import pytest
 
 from fakekube.apimachinery import times
 from fakekube.client.resources import JOBS
+from fakekube.runtime.reconcile import TerminalError
 from fakekube.util.driver import Stalled
+from fakekube_controllers.ttlafterfinished.controller import expires_at
 from tests.controllers.world import NAMESPACE, World, job_manifest, manual_cluster
 
 
@@ -116,3 +118,16 @@ async def test_a_restart_forgets_nothing(world):
     await world.cluster.manager.start_component("ttlafterfinished")
     await world.settle()
     assert not await is_there(world)
+
+
+def test_a_finished_job_that_does_not_say_since_when_is_never_tried_again():
+    """Given a finished condition without its time / then that is told, as something that no later
+    try mends; with it the time is over so many seconds later.
+    """
+    job = {
+        "metadata": {"name": "j", "namespace": "default"}, "spec": {"ttlSecondsAfterFinished": 5},
+        "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    with pytest.raises(TerminalError, match=r"^unable to find the time when the Job default/j finished$"):
+        expires_at(job)
+    job["status"]["conditions"][0]["lastTransitionTime"] = "1970-01-01T00:01:40Z"
+    assert expires_at(job) == 105
