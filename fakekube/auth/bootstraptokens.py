@@ -6,7 +6,6 @@ log of why one does not count.
 
 import base64
 import binascii
-import hmac
 import re
 
 from fakekube.apimachinery.http import UserInfo
@@ -26,12 +25,14 @@ def user_of(token: str, lookup: Lookup, now: float) -> UserInfo | None:
     found = _TOKEN.fullmatch(token)
     if found is None:
         return None
+    from hmac import compare_digest  # loads OpenSSL, which most clusters do without
+
     identifier, secret = found.groups()
     stored = lookup("", "secrets", NAMESPACE, f"{PREFIX}{identifier}")
     if stored is None or stored["metadata"].get("deletionTimestamp") or stored.get("type") != SECRET_TYPE:
         return None
     data = {name: _text(value) for name, value in (stored.get("data") or {}).items()}
-    if not hmac.compare_digest(data.get("token-secret", "").encode(), secret.encode()) or data.get("token-id") != identifier:
+    if not compare_digest(data.get("token-secret", "").encode(), secret.encode()) or data.get("token-id") != identifier:
         return None
     if _has_expired(data, now) or data.get("usage-bootstrap-authentication") != "true":
         return None

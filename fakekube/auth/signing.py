@@ -6,13 +6,13 @@ A token is checked by the one algorithm of its cluster, whatever its own header 
 pkg/serviceaccount/jwt.go.
 """
 
-import base64
 import hashlib
 import hmac
 from importlib.util import find_spec
 from typing import Protocol
 
 from fakekube.apimachinery.types import Tree
+from fakekube.util import base64url
 from fakekube.util.memory import memoized
 from fakekube.util.rsakeys import RSANumbers, rsa_numbers
 
@@ -51,7 +51,7 @@ class _RS256:
         self._public = self._key.public_key()
         encoded = self._public.public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-        self.key_id = base64url(hashlib.sha256(encoded).digest())
+        self.key_id = base64url.encoded(hashlib.sha256(encoded).digest())
         self.jwk: Tree | None = {
             "use": "sig", "kty": "RSA", "kid": self.key_id, "alg": self.algorithm, "n": _number(n), "e": _number(e)}
 
@@ -87,10 +87,5 @@ class _HS256:
         return hmac.compare_digest(self.sign(data), signature)
 
 
-def base64url(data: bytes) -> str:
-    """Base64 for URLs, without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
 def _number(number: int) -> str:
-    return base64url(number.to_bytes((number.bit_length() + 7) // 8, "big"))
+    return base64url.encoded(number.to_bytes((number.bit_length() + 7) // 8, "big"))

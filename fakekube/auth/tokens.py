@@ -5,11 +5,9 @@ Upstream: pkg/serviceaccount (claims.go, jwt.go), whose claims, times and words 
 tokens bound to webhook configurations.
 """
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -17,10 +15,13 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
-from fakekube.auth.signing import Signer, base64url, signer_of
+from fakekube.util import base64url
 from fakekube.util.clock import Clock
 from fakekube.util.memory import Memo
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.auth.signing import Signer
 
 ISSUER = "https://kubernetes.default.svc"
 PREFIX = "system:serviceaccount:"
@@ -78,8 +79,10 @@ class Tokens:
         self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS)
 
     @cached_property
-    def signer(self) -> Signer:
-        """What signs the tokens."""
+    def signer(self) -> "Signer":
+        """What signs the tokens; loaded with the first of them."""
+        from fakekube.auth.signing import signer_of
+
         return signer_of(self._secret)
 
     def issue(
@@ -103,8 +106,8 @@ class Tokens:
             "kubernetes.io": about, "nbf": now, "sub": f"{PREFIX}{meta['namespace']}:{meta['name']}",
         }
         head = {"alg": signer.algorithm, "kid": signer.key_id}
-        text = f"{base64url(orjson.dumps(head))}.{base64url(orjson.dumps(claims))}"
-        return Issued(f"{text}.{base64url(signer.sign(text.encode()))}", f"JTI={identifier}")
+        text = f"{base64url.encoded(orjson.dumps(head))}.{base64url.encoded(orjson.dumps(claims))}"
+        return Issued(f"{text}.{base64url.encoded(signer.sign(text.encode()))}", f"JTI={identifier}")
 
     def verify(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token | None:
         """Whom a token names; None when it is none of this issuer.
@@ -131,7 +134,7 @@ class Tokens:
             raise InvalidToken("invalid bearer token")
         if head.get("kid", "") not in ("", signer.key_id):
             raise InvalidToken("invalid signature, no keys found")
-        signed = _bytes(signature)
+        signed = base64url.decoded(signature)
         if head.get("alg") != signer.algorithm or head.get("crit") or signed is None or not signer.is_signed(
                 text.encode(), signed):
             raise InvalidToken("go-jose/go-jose: error in cryptographic primitive")
@@ -200,17 +203,10 @@ def _is_ours(token: str) -> bool:
 
 def _decoded(text: str) -> object:
     """The JSON in base64; None where there is none."""
-    data = _bytes(text)
+    data = base64url.decoded(text)
     try:
         return orjson.loads(data) if data else None
     except orjson.JSONDecodeError:
-        return None
-
-
-def _bytes(text: str) -> bytes | None:
-    try:
-        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
         return None
 
 

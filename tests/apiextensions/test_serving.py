@@ -1,5 +1,9 @@
 """A definition that is written is served, in every answer, before its writer has an answer."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,3 +210,35 @@ async def test_deprecated_versions_warn(api: Api) -> None:
         warned("probe.dev", "v1beta1", use="; use probe.dev/v1 Widget")]
     assert (await api("GET", "/apis/probe.dev/v1alpha1/widgets")).warnings == ['299 - "say \\"v1\\""']
     assert (await api("GET", "/apis/probe.dev/v1/widgets")).warnings == []
+
+
+LAZY = """
+import asyncio, sys
+from fakekube import Cluster
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS, Resource
+from tests.apiextensions.definitions import custom_object, definition
+
+def loaded(package):
+    return sorted(name for name in sys.modules if name.startswith(package))
+
+async def main():
+    async with Cluster(controllers="") as cluster:
+        await cluster.client.list(PODS)
+        assert not loaded("fakekube.apiextensions"), loaded("fakekube.apiextensions")
+        await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition())
+        await cluster.client.create(Resource("probe.dev", "v1", "widgets", "Widget", True), custom_object(spec={}), "default")
+        assert not loaded("fakekube.cel"), loaded("fakekube.cel")
+        assert not loaded("fakekube.webhooks.client"), loaded("fakekube.webhooks.client")
+
+asyncio.run(main())
+"""
+
+
+def test_what_nobody_asks_for_is_not_loaded() -> None:
+    """Given a new process / when a cluster serves built-in kinds, and then a definition without
+    rules / then no code for custom resources is loaded before the definition, and none for CEL.
+    """
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(root / "controllers")])}
+    done = subprocess.run([sys.executable, "-c", LAZY], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

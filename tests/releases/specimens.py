@@ -80,7 +80,7 @@ BODIES: dict[str, Tree] = {
     "ValidatingAdmissionPolicyBinding": {"spec": {"policyName": "p", "validationActions": ["Deny"]}},
     "MutatingAdmissionPolicy": {"spec": {
         "matchConstraints": MATCHING, "reinvocationPolicy": "Never", "mutations": [
-            {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}]}},
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'add', path: '/data', value: {}}]"}}]}},
     "MutatingAdmissionPolicyBinding": {"spec": {"policyName": "p"}},
     "CustomResourceDefinition": {"spec": CRD},
     "PriorityClass": {"value": 10},
