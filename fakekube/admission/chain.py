@@ -1,7 +1,7 @@
 """The chain of admission plugins: a mutating pass before validation, a validating pass after it.
 
 Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options/plugins.go. Plugins
-are loaded with the first write. Left out: plugins that are off by default, configuration files.
+are loaded with the first write. Left out: ImagePolicyWebhook.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -61,7 +61,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
 """Every plugin that upstream has, in the order in which they run, and where it stands below
 ``fakekube.admission``.
 
-Those without a place are off by default upstream, or not modelled. A new plugin is a class and a
+Those without a place are not modelled. A new plugin is a class and a
 line here.
 """
 

@@ -15,6 +15,8 @@ from fakekube.schema.decode import DecodeError
 
 SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 CORE = "core"
+OF_THE_SERVER = ("uid", "creationTimestamp")
+"""What a new object has only after mutating admission."""
 
 
 def shown_kind(kind: Kind, subresource: str) -> GroupVersionKind:
@@ -23,12 +25,59 @@ def shown_kind(kind: Kind, subresource: str) -> GroupVersionKind:
     return found.kind if found is not None and found.kind is not None else kind.gvk
 
 
-def in_version(tree: Tree | None, kind: Kind, wanted: Kind) -> Tree | None:
+def in_version(attrs: Attributes, tree: Tree | None, kind: Kind, wanted: Kind) -> Tree | None:
     """An object of one kind as another version of it."""
     if tree is None or kind is wanted:
         return tree
+    known = attrs.converted.get((id(tree), wanted.version)) if attrs.converted is not None else None
+    if known is not None and known[0] is tree:
+        return known[1]
     stored = tree if kind.conversion is None else kind.conversion.to_stored(tree)
     return stored if wanted.conversion is None else wanted.conversion.from_stored(stored)
+
+
+def _is_remote(kind: Kind) -> bool:
+    return kind.conversion is not None and kind.conversion.remote is not None
+
+
+async def prepare(services: Services, attrs: Attributes, wanted: Kind) -> None:
+    """Have the objects of a write converted where somebody else does that, so that ``shown`` has
+    them in the version ``wanted``. Raises APIError.
+    """
+    if wanted is attrs.kind or not (_is_remote(wanted) or _is_remote(attrs.kind)):
+        return
+    if attrs.converted is None:
+        attrs.converted = {}
+    for tree in (attrs.obj, attrs.old):
+        if tree is not None and (id(tree), wanted.version) not in attrs.converted:
+            attrs.converted[id(tree), wanted.version] = tree, await _converted(services, tree, attrs.kind, wanted)
+
+
+async def take_back(services: Services, attrs: Attributes, decoded: Tree, wanted: Kind) -> Tree:
+    """What somebody outside made of an object, in the version of the request. Raises APIError."""
+    if wanted is attrs.kind or not (_is_remote(wanted) or _is_remote(attrs.kind)):
+        return taken(services, attrs, decoded, wanted)
+    return await _converted(services, decoded, wanted, attrs.kind)
+
+
+async def _converted(services: Services, tree: Tree, kind: Kind, wanted: Kind) -> Tree:
+    before, after, source = kind.conversion, wanted.conversion, tree
+    if before is not None:
+        if before.remote is not None:
+            await before.remote.store(tree)
+        source = before.to_stored(tree)
+    if after is None:
+        return source
+    if after.remote is None:
+        return after.from_stored(source)
+    # what is read has a version; this was never stored, and has one that no other has
+    marked = {**source, "metadata": {**source["metadata"], "resourceVersion": services.rng.uid()}}
+    await after.remote.read([marked])
+    found = after.from_stored(marked)
+    meta = {name: value for name, value in found["metadata"].items() if name != "resourceVersion"}
+    if "resourceVersion" in source["metadata"]:
+        meta["resourceVersion"] = source["metadata"]["resourceVersion"]
+    return {**found, "metadata": meta}
 
 
 def shown(services: Services, attrs: Attributes, tree: Tree | None, wanted: Kind, *, final: bool) -> Tree | None:
@@ -42,25 +91,34 @@ def shown(services: Services, attrs: Attributes, tree: Tree | None, wanted: Kind
         return scale.written_scale_of(services.stores.store(attrs.kind), tree)
     if shown_kind(attrs.kind, attrs.subresource) != attrs.kind.gvk:
         return tree
-    if attrs.operation == "CREATE" and tree is attrs.obj and not final:
-        meta = {name: value for name, value in tree["metadata"].items() if name not in ("uid", "creationTimestamp")}
-        tree = {**tree, "metadata": meta}
-    return in_version(tree, attrs.kind, wanted)
+    found = in_version(attrs, tree, attrs.kind, wanted)
+    if found is not None and attrs.operation == "CREATE" and tree is attrs.obj and not final:
+        found = {**found, "metadata": {name: value for name, value in found["metadata"].items() if name not in OF_THE_SERVER}}
+    return found
 
 
-def taken(services: Services, attrs: Attributes, tree: Tree, wanted: Kind) -> Tree:
-    """The object that a write stores, given what somebody outside made of what was shown.
+def decoded(services: Services, attrs: Attributes, tree: Tree, wanted: Kind) -> Tree:
+    """What somebody outside made of what was shown, decoded and defaulted.
 
-    ``tree`` is decoded and defaulted here. Raises APIError for one that is not of its kind.
+    Raises APIError for what is not of its kind.
     """
     gvk = shown_kind(wanted, attrs.subresource)
-    decoded = _decoded(services, tree, gvk, wanted)
+    found = _decoded(services, tree, gvk, wanted)
     if gvk == wanted.gvk:
-        strategy_of(wanted).default(decoded, attrs.ctx)
+        strategy_of(wanted).default(found, attrs.ctx)
+    if wanted is not attrs.kind and attrs.obj is not None:  # a conversion knows an object by its uid
+        meta = attrs.obj["metadata"]
+        found.setdefault("metadata", {}).update({name: meta[name] for name in OF_THE_SERVER if name in meta})
+    return found
+
+
+def taken(services: Services, attrs: Attributes, decoded: Tree, wanted: Kind) -> Tree:
+    """The object that a write stores, given such an object."""
+    gvk = shown_kind(wanted, attrs.subresource)
     if attrs.subresource == "scale":
         assert attrs.obj is not None
         return scale.with_scale(services.stores.store(attrs.kind), attrs.obj, decoded)
-    found = in_version(decoded, wanted, attrs.kind) if gvk == wanted.gvk else decoded
+    found = in_version(attrs, decoded, wanted, attrs.kind) if gvk == wanted.gvk else decoded
     assert found is not None
     return found
 

@@ -139,7 +139,9 @@ class CustomResources:
         before = self._served.get(name)
         if before is not None and before.facts == facts and before.terminating == terminating:
             return
-        made = kinds_of(definition, self._definitions, self._webhooks, self._rng)
+        made = [
+            (kind, version) for kind, version in kinds_of(definition, self._definitions, self._webhooks, self._rng)
+            if not self._is_built_in(kind)]
         served = Served(facts, terminating, tuple(kind for kind, _ in made))
         for kind, version in made:
             self._definitions.install(kind.gvk, version.load_schema)
@@ -148,6 +150,11 @@ class CustomResources:
             self._take_over_objects(definition)
         elif before.facts != facts:
             self._restate(name, definition)
+
+    def _is_built_in(self, kind: Kind) -> bool:
+        """Whether the server has such a kind of its own, which comes first."""
+        present = self._resources.kind(kind.group, kind.version, kind.plural)
+        return present is not None and not present.custom
 
     def _install(self, name: str, served: Served) -> None:
         before = self._served.get(name)
@@ -161,15 +168,21 @@ class CustomResources:
                 self._definitions.remove(kind.gvk)
         self._resources.install(*served.kinds)
 
+    def _objects(self, definition: Tree) -> Bucket | None:
+        """The objects of a definition, where there is a place for them: none of a built-in kind."""
+        resource = cleanup.resource_of(definition)
+        kind = self._resources.stored.get(resource)
+        return self._buckets.existing(resource) if kind is not None and kind.custom else None
+
     def _take_over_objects(self, definition: Tree) -> None:
         """Let objects be selected that were in the storage before their kind was served."""
-        bucket = self._buckets.existing(cleanup.resource_of(definition))
+        bucket = self._objects(definition)
         if bucket is not None:
             bucket.select_by(values_of(definition))
 
     def _restate(self, name: str, definition: Tree) -> None:
         """Keep the objects that are there as their changed definition has them read."""
-        bucket = self._buckets.existing(cleanup.resource_of(definition))
+        bucket = self._objects(definition)
         if bucket is None:
             return
         bucket.select_by(values_of(definition))
@@ -191,9 +204,7 @@ class CustomResources:
         """Delete the objects of a definition that is being deleted, and let it go when they are
         gone.
         """
-        resource = cleanup.resource_of(definition)
-        kind = self._resources.stored.get(resource)
-        bucket = self._buckets.bucket(resource) if kind is not None else None
+        kind, bucket = self._resources.stored.get(cleanup.resource_of(definition)), self._objects(definition)
         if kind is not None and bucket is not None and len(bucket):
             status = cleanup.in_progress(definition, now)
             if status is not None:

@@ -62,11 +62,7 @@ def converted_optional(code: Code, convert: Callable[[Any], Any]) -> Code:
 
 def variable(index: int) -> Code:
     """A variable of the environment."""
-
-    def variable(frame: list[Any]) -> Any:
-        return frame[index]
-
-    return variable
+    return lambda frame: frame[index]
 
 
 def local(index: int) -> Code:

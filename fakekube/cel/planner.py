@@ -107,6 +107,14 @@ class Planner:
             found = self.names[declaration.name] = self.slot()
         return Plan(operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl))
 
+    def variable(self, node: tree.Expression) -> int | None:
+        """Where in the frame a variable of the environment stands; None for any other part."""
+        if not isinstance(node, tree.Ident) or node.declaration is None:
+            return None
+        if node.declaration.constant or any(node.name in scope for scope in self._scopes):
+            return None
+        return self.names.get(node.declaration.name)
+
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
         if node.declaration is not None:
@@ -120,10 +128,10 @@ class Planner:
             return Plan(operators.has_field(operand.code, key, absent_nulls=nulls), cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
-            if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
-                assert node.operand.declaration is not None
-                index = self.names[node.operand.declaration.name]
+            index = self.variable(node.operand)
+            if index is None:
+                code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
+            else:
                 code = operators.field_of_variable(index, key, node.field, absent_nulls=nulls)
             return Plan(code, cost, form, _below(operand.decl, node.field))
         if types.is_optional(of):

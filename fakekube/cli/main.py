@@ -163,7 +163,12 @@ def schema(name: str) -> None:
 @click.option("--lease", default="", metavar="NAME", help=(
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
-def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...]) -> None:
+@click.option("--webhook-host", default="127.0.0.1", show_default=True, metavar="IP", help=(
+    "An address of this machine at which the cluster's API server reaches the webhooks of an add-on."))
+def run(
+    names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
+    webhook_host: str,
+) -> None:
     """Run controllers and add-ons against any cluster.
 
     It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME.
@@ -172,7 +177,7 @@ def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, leas
     from fakekube.cli.operators import run as run_there
     from fakekube.composition.options import switches
 
-    run_there(names, server, kubeconfig, lease=lease, gates=switches(feature_gates))
+    run_there(names, server, kubeconfig, lease=lease, gates=switches(feature_gates), webhook_host=webhook_host)
 
 
 @cli.command()

@@ -51,7 +51,9 @@ def show_definitions(names: tuple[str, ...]) -> None:
     click.echo(yaml.safe_dump_all(trees, sort_keys=False), nl=False)
 
 
-def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, lease: str, gates: dict[str, bool]) -> None:
+def run(
+    names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, lease: str, gates: dict[str, bool], webhook_host: str,
+) -> None:
     """Run them until Ctrl-C. Raises OptionError, ClickException."""
     from fakekube.apimachinery.errors import APIError
     from fakekube.cli.remote import client_of
@@ -61,14 +63,15 @@ def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, l
     parts = [made(name) for name in names]
     try:
         with suppress(asyncio.CancelledError):
-            asyncio.run(_run(client_of(server, kubeconfig), parts, lease, gates))
+            asyncio.run(_run(client_of(server, kubeconfig), parts, lease, gates, webhook_host))
     except APIError as error:
         raise click.ClickException(error.message) from error
     except (ConfigError, TransportError) as error:
         raise click.ClickException(str(error)) from error
 
 
-async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, bool]) -> None:
+async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, bool], webhook_host: str) -> None:
+    from fakekube.composition.webhookserver import WebhookServer
     from fakekube.runtime.standalone import run_components
 
     loop, running = asyncio.get_running_loop(), asyncio.current_task()
@@ -80,9 +83,11 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
         for part in parts:
             await controllermanager.install(client, part)
         components = [one for part in parts for one in controllermanager.parts_of(part)]
-        click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)
-        await run_components(
-            client, components, version=version, gates=_gates(version, gates), lease=lease)
+        hooks = [hook for part in parts for hook in controllermanager.webhooks_of(part)]
+        async with WebhookServer(client, hooks, host=webhook_host):
+            click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)
+            await run_components(
+                client, components, version=version, gates=_gates(version, gates), lease=lease)
     finally:
         await client.close()
 

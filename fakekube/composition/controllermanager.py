@@ -24,7 +24,7 @@ from fakekube.util.tasks import Tasks, turn
 if TYPE_CHECKING:
     from fakekube.client.client import Client
     from fakekube.composition.serverobjects import ServerObjects
-    from fakekube.runtime.addon import AddOn
+    from fakekube.runtime.addon import AddOn, Webhook
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
@@ -89,6 +89,13 @@ def parts_of(made: "Runnable | Declaration | AddOn") -> "tuple[Runnable | Declar
     return made.components if isinstance(made, AddOn) else (made,)
 
 
+def webhooks_of(made: "Runnable | Declaration | AddOn") -> "tuple[Webhook, ...]":
+    """The webhooks of an add-on; a controller has none."""
+    from fakekube.runtime.addon import AddOn
+
+    return made.webhooks if isinstance(made, AddOn) else ()
+
+
 async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
     """Put into a cluster what an add-on brings; a controller brings nothing.
 
@@ -149,6 +156,11 @@ class ControllerManager:
         from fakekube.runtime.builder import Declaration
 
         return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
+
+    def webhooks(self, option: str) -> "list[Webhook]":
+        """Those of the add-ons that run besides, or that the option ``controllers`` names."""
+        named = [component(name) for name in selected(option) if name in installed().addons]
+        return [hook for made in (*named, *self._extra) for hook in webhooks_of(made)]
 
     @property
     def is_running(self) -> bool:

@@ -1,9 +1,11 @@
 """Webhooks that are Python functions, and the configuration objects that stand for them.
 
-@cluster.webhook("pods", operations=["CREATE"])
-def no_latest(request):
-if any(c["image"].endswith(":latest") for c in request.object["spec"]["containers"]):
-raise Denied("say a version")
+    @cluster.webhook("pods", operations=["CREATE"])
+    def no_latest(request):
+        if any(c["image"].endswith(":latest") for c in request.object["spec"]["containers"]):
+            raise Denied("say a version")
+
+``docs/admission.md`` has more.
 """
 
 import asyncio

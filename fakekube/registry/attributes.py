@@ -45,6 +45,8 @@ class Attributes:
     options: Mapping[str, Any]
     ctx: WriteContext
     reinvocation: Reinvocation | None = None  # until somebody outside of the server was asked
+    # what somebody outside has converted: by identity and version the tree, and what it became
+    converted: dict[tuple[int, str], tuple[Tree, Tree]] | None = None
 
     def reinvocable(self) -> Reinvocation:
         """The state for a second round, made if there is none."""

@@ -6,7 +6,7 @@ come from here.
 """
 
 from fakekube.client.resources import Resource
-from fakekube.runtime.addon import AddOn
+from fakekube.runtime.addon import AddOn, Webhook
 from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.component import Component, Runnable
 from fakekube.runtime.context import Context
@@ -15,5 +15,5 @@ from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalErro
 
 __all__ = [
     "AddOn", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable",
-    "TerminalError", "controller",
+    "TerminalError", "Webhook", "controller",
 ]

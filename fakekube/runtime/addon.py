@@ -5,10 +5,11 @@ server. A package offers one by an entry point of the group ``fakekube.addons``.
 nothing of the kind: its counterpart is the folder of manifests and the image that a project ships.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.typed import TypedObject
@@ -17,6 +18,20 @@ from fakekube.runtime.context import Context
 
 Explainer = Callable[[Context], Iterable[str]]
 """Says what is being waited for and why, from the caches of a context."""
+
+
+class Webhook(NamedTuple):
+    """A function that is asked about writes, as ``Cluster.webhook`` has it.
+
+    It gets a ``fakekube.webhooks.AdmissionRequest``. A validating one must not change the object.
+    """
+
+    function: Callable[[Any], Any]
+    resources: tuple[str, ...]
+    operations: tuple[str, ...] = ("CREATE", "UPDATE")
+    mutating: bool = False
+    name: str = ""
+    fields: Mapping[str, Any] = MappingProxyType({})
 
 
 class AddOn(NamedTuple):
@@ -31,6 +46,7 @@ class AddOn(NamedTuple):
     kinds: tuple[type[TypedObject], ...] = ()
     manifests: tuple[Tree | str | Path, ...] = ()
     controllers: tuple[Declaration, ...] = ()
+    webhooks: tuple[Webhook, ...] = ()
     explainers: tuple[Explainer, ...] = ()
 
     @property

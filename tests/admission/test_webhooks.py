@@ -422,3 +422,35 @@ async def test_selectors_and_equivalent_versions() -> None:
         ):
             await cluster.client.create(scalers, scaler(name, namespace, label))
     assert seen == [("autoscaling/v1", "v2")]
+
+
+async def test_equivalent_version_that_a_webhook_converts() -> None:
+    """Given a custom kind whose versions a webhook converts and a function that is asked about the
+    other version, when an object is written, then the function sees it as that version, and what it
+    changes comes back."""
+    from tests.apiextensions.definitions import custom_object, definition
+    from tests.apiextensions.test_conversion import VERSIONS, Webhook
+
+    async def convert(request: web.Request) -> web.Response:
+        asked = (await request.json())["request"]
+        converted = [Webhook.converted(each, asked["desiredAPIVersion"]) for each in asked["objects"]]
+        return web.json_response({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+            "response": {"uid": asked["uid"], "result": {"status": "Success"}, "convertedObjects": converted}})
+
+    authority, seen = Authority(), []
+    async with authority.serve(convert) as url, Cluster(**PLAIN) as cluster:
+        await cluster.load([definition(versions=VERSIONS, conversion={"strategy": "Webhook", "webhook": {
+            "clientConfig": {"url": url, "caBundle": authority.bundle}, "conversionReviewVersions": ["v1"]}})])
+
+        @cluster.webhook(mutating=True, rules=[{
+            "apiGroups": ["probe.dev"], "apiVersions": ["v2"], "operations": ["CREATE"], "resources": ["widgets"]}])
+        def widen(request: AdmissionRequest) -> None:
+            seen.append((request.kind.version, dict(request.object["spec"])))
+            request.object["spec"]["width"] += 1
+
+        widgets = Resource("probe.dev", "v1", "widgets", "Widget")
+        tree = custom_object("a", spec={"size": 1})
+        tree["metadata"]["namespace"] = "default"
+        made = await cluster.client.create(widgets, tree)
+    assert (seen, made["spec"]) == ([("v2", {"width": 1})], {"size": 2})

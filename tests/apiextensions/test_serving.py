@@ -212,6 +212,21 @@ async def test_deprecated_versions_warn(api: Api) -> None:
     assert (await api("GET", "/apis/probe.dev/v1/widgets")).warnings == []
 
 
+async def test_built_in_kinds_come_first(api: Api) -> None:
+    """Given a definition that is called as a built-in kind / when it comes and goes / then the
+    built-in kind is served all the while, with its own rules.
+    """
+    tree = definition("ingresses", "Ingress", group="networking.k8s.io")
+    tree["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved"}
+    await create(api, tree)
+    path = "/apis/networking.k8s.io/v1/namespaces/t/ingresses"
+    assert (await api("POST", path, {"metadata": {"name": "i"}, "spec": {"size": 1}})).status == 422
+    backend = {"service": {"name": "s", "port": {"number": 80}}}
+    await create(api, {"metadata": {"name": "i"}, "spec": {"defaultBackend": backend}}, path)
+    assert (await api("DELETE", f"{DEFINITIONS}/ingresses.networking.k8s.io")).status == 200
+    assert [item["metadata"]["name"] for item in (await api("GET", path)).tree["items"]] == ["i"]
+
+
 LAZY = """
 import asyncio, sys
 from fakekube import Cluster

@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 from fakekube.client.resources import CONFIG_MAPS
-from fakekube.runtime import AddOn, Context, Request, Resource, controller
+from fakekube.runtime import AddOn, Context, Request, Resource, Webhook, controller
 from fakekube.types import Definition, Model, Object, empty
+from fakekube.webhooks import AdmissionRequest, Denied
 
 
 class SiteSpec(Model):
@@ -32,7 +33,20 @@ class SiteReconciler:
                 "data": {"index.html": site.spec.text}})
 
 
+def no_secrets(request: AdmissionRequest) -> None:
+    if "secret" in request.object["spec"]["text"]:
+        raise Denied("secrets are not published", code=403)
+    request.warn("sites are public")
+
+
+def label(request: AdmissionRequest) -> None:
+    request.object["metadata"].setdefault("labels", {})["site"] = request.name
+
+
 NOTE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sites-note", "namespace": "default"}}
 sites = AddOn(
     "sites", kinds=(Site,), manifests=(NOTE,),
-    controllers=(controller("sites").for_(Site).owns(CONFIG_MAPS).complete(SiteReconciler),))
+    controllers=(controller("sites").for_(Site).owns(CONFIG_MAPS).complete(SiteReconciler),),
+    webhooks=(
+        Webhook(no_secrets, ("sites.example.com",)),
+        Webhook(label, ("sites.example.com",), operations=("CREATE",), mutating=True)))

@@ -6,6 +6,8 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -50,9 +52,17 @@ def test_what_cannot_be_meant_is_told_in_a_sentence(fakekube: Run, arguments: tu
     assert len(done.stderr.splitlines()) == 1
 
 
+def create(server: Serving, text: str) -> Any:
+    """What the server answers to a new site."""
+    site = {"apiVersion": "example.com/v1", "kind": "Site", "metadata": {"name": "a"}, "spec": {"text": text}}
+    return urlopen(Request(
+        f"{server.url}/apis/example.com/v1/namespaces/default/sites", json.dumps(site).encode(),
+        {"Content-Type": "application/json"}), timeout=20)
+
+
 def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
     """Given a server that knows nothing of it, when an add-on runs there, then its kind is served,
-    its manifests are there and its controller acts; and Ctrl-C ends it.
+    its manifests are there, its webhooks are asked and its controller acts; and Ctrl-C ends it.
     """
     server = serve("--controllers", "")
     with subprocess.Popen(
@@ -61,16 +71,20 @@ def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_pa
         assert process.stderr is not None
         assert process.stderr.readline() == "running sites; Ctrl-C ends it\n"
         server.get_once_there("/api/v1/namespaces/default/configmaps/sites-note")
-        site = {"apiVersion": "example.com/v1", "kind": "Site", "metadata": {"name": "a"}, "spec": {"text": "hello"}}
-        with urlopen(Request(
-                f"{server.url}/apis/example.com/v1/namespaces/default/sites", json.dumps(site).encode(),
-                {"Content-Type": "application/json"}), timeout=20) as answer:
-            assert answer.status == 201
+        with create(server, "hello") as answer:
+            assert (answer.status, answer.headers["Warning"]) == (201, '299 - "sites are public"')
+            assert json.load(answer)["metadata"]["labels"] == {"site": "a"}
+        with pytest.raises(HTTPError) as refused:
+            create(server, "a secret")
+        assert (refused.value.code, json.load(refused.value)["message"]) == (
+            403, 'admission webhook "no-secrets.webhooks.fakekube.dev" denied the request: secrets are not published')
         found = server.get_once_there("/api/v1/namespaces/default/configmaps/a")
         assert found["data"] == {"index.html": "hello"}
         process.send_signal(signal.SIGINT)
         assert process.wait(START_SECONDS) == 0
         assert process.stderr.read() == ""
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    assert server.get(path)[1]["items"] == []
 
 
 def test_an_operator_with_a_lease_waits_for_it(serve: Callable[..., Serving], tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ class _Round:
                     raise Failed(mutation.expression.problem)
                 changed = mutation.mutate(self._services, attrs, kind, mutation.expression, activation)
                 if changed is not None:
-                    attrs.obj = versions.taken(self._services, attrs, changed, kind)
+                    found = versions.decoded(self._services, attrs, changed, kind)
+                    attrs.obj = versions.taken(self._services, attrs, found, kind)
             except (Failed, OutOfBudget, PatchFailed) as error:
                 self._failed(policy, binding, str(error))
                 continue

@@ -41,21 +41,20 @@ class Hook:
         self._conditions = _conditions(services, conditions, self.ignores_failures) if conditions else None
         self._services = services
 
-    def wants(self, attrs: Attributes, *, final: bool) -> Kind | None:
-        """The kind in which the webhook wants to see a write; None when it does not.
+    def holds(self, attrs: Attributes, kind: Kind, *, final: bool) -> bool:
+        """Whether the match conditions hold for a write as that kind.
 
-        Raises APIError where a condition cannot be decided.
+        Raises APIError where one cannot be decided.
         """
-        kind = self.matcher.matches(attrs)
-        if kind is None or self._conditions is None:
-            return kind
+        if self._conditions is None:
+            return True
         from fakekube.admission import expressions
         from fakekube.cel import admission
 
         budget = expressions.Budget(admission.CONDITIONS_COST_BUDGET)
         activation = expressions.Activation(self._services, attrs, kind, final=final, budget=budget)
         try:
-            return kind if self._conditions.hold(activation) else None
+            return self._conditions.hold(activation)
         except expressions.Failed as error:
             raise errors.forbidden(attrs.kind.group_resource, attrs.name, str(error)) from None
 

@@ -69,8 +69,11 @@ class MutatingWebhooks:
             if not same(rounds.last, attrs.obj):
                 rounds.require_invoked()
         for hook in hooks:
-            kind = hook.wants(attrs, final=False)
+            kind = hook.matcher.matches(attrs)
             if kind is None:
+                continue
+            await versions.prepare(self._services, attrs, kind)
+            if not hook.holds(attrs, kind, final=False):
                 continue
             if rounds is not None and reinvocation is not None and reinvocation.again and hook.uid not in rounds.again:
                 continue
@@ -87,7 +90,7 @@ class MutatingWebhooks:
             verdict = await asking.ask(self._services, hook, attrs, kind, mutating=True)
             if not verdict.allowed:
                 raise asking.denial(hook, verdict)
-            changed = self._apply(hook, attrs, kind, verdict)
+            changed = await self._apply(hook, attrs, kind, verdict)
         except CallFailed as error:
             if not hook.ignores_failures:
                 raise errors.internal(str(error)) from error
@@ -101,7 +104,7 @@ class MutatingWebhooks:
         if hook.reinvocable:
             rounds.invoked[hook.uid] = None
 
-    def _apply(self, hook: Hook, attrs: Attributes, kind: Kind, verdict: Verdict) -> bool:
+    async def _apply(self, hook: Hook, attrs: Attributes, kind: Kind, verdict: Verdict) -> bool:
         """Let the object be what the webhook made of it; whether that is another."""
         before = versions.shown(self._services, attrs, attrs.obj, kind, final=False)
         after = verdict.changed if verdict.changed is not None else _patched(hook, before, verdict)
@@ -112,7 +115,8 @@ class MutatingWebhooks:
             return False
         assert attrs.obj is not None
         managed = attrs.obj["metadata"].get("managedFields")
-        attrs.obj = versions.taken(self._services, attrs, after, kind)
+        found = versions.decoded(self._services, attrs, after, kind)
+        attrs.obj = await versions.take_back(self._services, attrs, found, kind)
         _check_managed_fields(attrs, managed)
         return changed
 

@@ -6,6 +6,7 @@ Upstream: plugin/webhook/validating.
 import asyncio
 from collections.abc import Awaitable
 
+from fakekube.admission import versions
 from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
@@ -32,10 +33,17 @@ class ValidatingWebhooks:
         hooks = self._hooks.now()
         if not hooks:
             return None
-        wanted = [(hook, kind) for hook in hooks if (kind := hook.wants(attrs, final=True)) is not None]
-        return self._dispatch(attrs, wanted) if wanted else None
+        matching = [(hook, kind) for hook in hooks if (kind := hook.matcher.matches(attrs)) is not None]
+        return self._dispatch(attrs, matching) if matching else None
 
-    async def _dispatch(self, attrs: Attributes, wanted: list[tuple[Hook, Kind]]) -> None:
+    async def _dispatch(self, attrs: Attributes, matching: list[tuple[Hook, Kind]]) -> None:
+        wanted = []
+        for hook, kind in matching:
+            await versions.prepare(self._services, attrs, kind)
+            if hook.holds(attrs, kind, final=True):
+                wanted.append((hook, kind))
+        if not wanted:
+            return
         if len(wanted) == 1:
             hook, kind = wanted[0]
             found = [await self._ask(hook, 0, attrs, kind)]

@@ -1,0 +1,143 @@
+"""The webhooks of an add-on on an HTTPS server, for clusters that are not in this process.
+
+Upstream: controller-runtime/pkg/webhook. Left out: certificates of others; a new one is made for
+every run, with the extra ``tls``.
+"""
+
+import asyncio
+import inspect
+import ssl
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.composition import functionwebhooks
+from fakekube.composition.options import OptionError
+from fakekube.webhooks.callables import Callables, Function
+from fakekube.webhooks.requests import AdmissionRequest, Denied
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from fakekube.client.client import Client
+    from fakekube.runtime.addon import Webhook
+
+
+class WebhookServer:
+    """Serves webhooks, and keeps their configuration objects on a cluster while it runs; an async
+    context manager.
+
+    ``host`` is an address of this machine that the cluster's API server reaches. Raises OptionError
+    without the extra ``tls``, and for a webhook that is not well declared.
+    """
+
+    def __init__(self, client: "Client", hooks: "Iterable[Webhook]", *, host: str, port: int = 0) -> None:
+        self._client, self._host, self._port = client, host, port
+        self._functions: dict[str, Function] = {}
+        self._configurations: list[Tree] = []
+        for hook in hooks:
+            made = functionwebhooks.register(
+                Callables(), hook.function, hook.resources, hook.operations, mutating=hook.mutating, name=hook.name,
+                fields=dict(hook.fields))
+            self._functions[meta.name_of(made)] = hook.function
+            self._configurations.append(made)
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        """Listen, and write the configurations. Raises OSError, APIError."""
+        if not self._functions:
+            return self
+        from aiohttp import web
+
+        context, bundle = _certificate(self._host)
+        application = web.Application()
+        application.router.add_post("/{name}", self._answer)
+        self._runner = web.AppRunner(application)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port, ssl_context=context)
+        await site.start()
+        port = self._runner.addresses[0][1]
+        for configuration in self._configurations:
+            url = f"https://{self._host}:{port}/{meta.name_of(configuration)}"
+            configuration["webhooks"][0]["clientConfig"] = {"url": url, "caBundle": b64encode(bundle).decode()}
+            await self._client.apply(configuration)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Take the configurations away, since nobody answers any more."""
+        if self._runner is None:
+            return
+        for configuration in self._configurations:
+            resource = functionwebhooks.resource_of(configuration)
+            await self._client.delete(resource, meta.name_of(configuration), missing_ok=True)
+        await self._runner.cleanup()
+
+    async def _answer(self, request: "web.Request") -> "web.Response":
+        from aiohttp import web
+
+        function = self._functions.get(request.match_info["name"])
+        if function is None:
+            raise web.HTTPNotFound
+        try:
+            review = orjson.loads(await request.read())
+            asked, response = _request_of(review["request"]), {"uid": review["request"]["uid"], "allowed": True}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise web.HTTPBadRequest(text="no AdmissionReview") from error
+        await _ask(function, asked, response)
+        return web.json_response(body=orjson.dumps(
+            {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}))
+
+
+def _certificate(host: str) -> tuple[ssl.SSLContext, bytes]:
+    try:
+        import trustme
+    except ImportError as error:
+        raise OptionError("webhooks on a server need the extra tls: pip install 'fakekube[tls]'") from error
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(host).configure_cert(context)
+    return context, authority.cert_pem.bytes()
+
+
+def _request_of(told: Mapping[str, Any]) -> AdmissionRequest:
+    kind, user = told["kind"], told.get("userInfo") or {}
+    extra = {key: tuple(values) for key, values in (user.get("extra") or {}).items()}
+    return AdmissionRequest(
+        uid=told["uid"], kind=GroupVersionKind(kind["group"], kind["version"], kind["kind"]),
+        resource=told["resource"]["resource"], subresource=told.get("subResource", ""), name=told.get("name", ""),
+        namespace=told.get("namespace", ""), operation=told["operation"],
+        user=UserInfo(user.get("username", ""), tuple(user.get("groups") or ()), user.get("uid", ""), extra),
+        dry_run=bool(told.get("dryRun")), options=told.get("options") or {}, shown=told.get("object"),
+        shown_old=told.get("oldObject"))
+
+
+async def _ask(function: Function, asked: AdmissionRequest, response: Tree) -> None:
+    """Let a function decide, and put what it says into a response."""
+    before = asked.object
+    shown = orjson.dumps(before)
+    try:
+        if inspect.iscoroutinefunction(function):
+            await function(asked)
+        else:
+            await asyncio.to_thread(function, asked)
+    except Denied as denial:
+        told = {name: value for name in ("message", "code", "reason", "details") if (value := getattr(denial, name))}
+        response |= {"allowed": False, "status": told}
+    patch = _difference(orjson.loads(shown) or {}, asked.object or {})
+    if patch and response["allowed"]:
+        response |= {"patchType": "JSONPatch", "patch": b64encode(orjson.dumps(patch)).decode()}
+    response |= {"warnings": asked.warnings} if asked.warnings else {}
+    response |= {"auditAnnotations": asked.annotations} if asked.annotations else {}
+
+
+def _difference(old: Tree, new: Tree) -> list[Tree]:
+    """What a function changed, as one operation for each field of the object."""
+    gone = [{"op": "remove", "path": f"/{name}"} for name in old if name not in new]
+    return gone + [
+        {"op": "replace" if name in old else "add", "path": f"/{name}", "value": value}
+        for name, value in new.items() if name not in old or old[name] != value]
