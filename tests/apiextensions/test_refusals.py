@@ -211,50 +211,6 @@ async def test_a_live_definition_keeps_its_names_and_stored_versions(api: Api) -
     assert (await api.patch(url, {"spec": {"versions": [version("v2")]}})).status == 200
 
 
-KNOWN_FORMATS = (
-    "bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5", "isbn",
-    "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password", "date", "duration", "datetime",
-    "date-time", "k8s-short-name", "k8s-long-name")
-
-
-async def test_formats_that_nobody_checks(api: Api) -> None:
-    """Given a schema with formats / when a definition is created and changed / then each that says
-    nothing of values of its type is told once, and on a change those that are new.
-    """
-    known = {f"f{number}": {"type": "string", "format": name} for number, name in enumerate(KNOWN_FORMATS)}
-    numbers = {"i": {"type": "integer", "format": "int32"}, "n": {"type": "number", "format": "double"}}
-    odd = {
-        "a": {"type": "string", "format": "int32"}, "b": {"type": "integer", "format": "uint8"},
-        "c": {"type": "string", "format": "int32"}, "d": {"type": "boolean", "format": "date"}}
-    answer = await api("POST", DEFINITIONS, with_schema({"type": "object", "properties": known | numbers | odd}))
-    assert answer.status == 201
-    assert answer.warnings == [f'299 - "unrecognized format \\"{name}\\""' for name in ("int32", "uint8", "date")]
-    tree = (await api("GET", f"{DEFINITIONS}/widgets.probe.dev")).tree
-    tree["metadata"]["labels"] = {"a": "b"}
-    answer = await api("PUT", f"{DEFINITIONS}/widgets.probe.dev", tree)
-    assert (answer.status, answer.warnings) == (200, [])
-    fields = answer.tree["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-    fields["e"] = {"type": "string", "format": "new"}
-    answer = await api("PUT", f"{DEFINITIONS}/widgets.probe.dev", answer.tree)
-    assert (answer.status, answer.warnings) == (200, ['299 - "unrecognized format \\"new\\""'])
-
-
-async def test_sets_of_what_is_no_scalar(api: Api) -> None:
-    """Given sets of objects and of lists / when a definition is created / then each sort is told
-    once, after the formats, in the order of its text.
-    """
-    objects = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "object", "x-kubernetes-map-type": "atomic"}}
-    lists = {"type": "array", "x-kubernetes-list-type": "set", "items": {
-        "type": "array", "x-kubernetes-list-type": "atomic", "items": {"type": "string"}}}
-    texts = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string", "format": "odd"}}
-    fields = {"a": objects, "b": lists, "c": texts, "d": objects}
-    answer = await api("POST", DEFINITIONS, with_schema({"type": "object", "properties": fields}))
-    assert answer.status == 201
-    not_supported = "is not supported by server-side apply or CEL validation rules"
-    assert answer.warnings == ['299 - "unrecognized format \\"odd\\""', *(
-        f'299 - "x-kubernetes-list-type: set for items of type \\"{name}\\" {not_supported}"' for name in ("array", "object"))]
-
-
 async def test_the_same_rule_in_several_places(api: Api) -> None:
     """Given a rule on nodes that differ in a type, in a bound or in nothing but where they stand /
     when definitions have them / then each is judged by its own node, and told at its own place.

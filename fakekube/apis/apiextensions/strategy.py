@@ -55,7 +55,7 @@ class DefinitionStrategy(StatusStrategy):
         return validation.update_errors(obj, old, release=ctx.cluster.release)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
-        """Formats that are not known, and sets of what is no scalar."""
+        """Formats and sets that mean nothing."""
         return definition_warnings(obj, old, ctx.minor)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:

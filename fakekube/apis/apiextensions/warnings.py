@@ -1,65 +1,53 @@
-"""What is said of a CustomResourceDefinition that is taken: formats that nobody checks, and sets
-whose items cannot be told apart by their values.
+"""What is odd about the schemas of a CustomResourceDefinition, and yet accepted.
 
-What an update leaves as it was is not told again. Upstream:
+Upstream: WarningsOnCreate and WarningsOnUpdate in
 apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go.
 """
 
 from collections.abc import Iterator
 
-from fakekube.apiextensions.objects.formats import format_named
-from fakekube.apiextensions.validation.structural import every_schema
+from fakekube.apiextensions.objects.constraints import is_checked_format
+from fakekube.apiextensions.validation import schemas, structural
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 
-# the minor number of the release that tells of sets of objects and lists
-SETS_SINCE = 37
-NUMBER_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
-NO_SCALARS = (
-    'x-kubernetes-list-type: set for items of type "{}" is not supported by server-side apply or CEL validation rules')
+FORMATS_SINCE, SETS_SINCE = 34, 37
+"""The minor numbers of the releases that began to warn."""
 
 
 def definition_warnings(obj: Tree, old: Tree | None, minor: int) -> list[str]:
-    """The warnings of a new definition, or of a changed one that was ``old``.
+    """Formats that nothing checks, in the order of the schemas, then sets whose items are no
+    scalars, sorted; without what the stored definition has, too.
 
-    ``minor`` is that of the release. Formats come in the order of the schema, sets after them.
+    ``minor`` is the minor number of the release: 37 of ``1.37``.
     """
-    schemas = _schemas_of(obj)
-    before = [] if old is None else _schemas_of(old)
-    if schemas == before:
-        return []
-    told = _warnings(before, minor)
-    return [text for text in _warnings(schemas, minor) if text not in told]
+    known = [] if old is None else _all(old, minor)
+    return [text for text in _all(obj, minor) if text not in known]
 
 
-def _schemas_of(definition: Tree) -> list[Tree]:
-    """The schemas of all versions that have one."""
-    found = ((entry.get("schema") or {}).get("openAPIV3Schema") for entry in definition["spec"].get("versions") or ())
-    return [schema for schema in found if schema is not None]
+def _all(definition: Tree, minor: int) -> list[str]:
+    nodes = list(_schemas_in(definition))
+    found = dict.fromkeys(_of_formats(nodes, minor)) if minor >= FORMATS_SINCE else {}
+    return [*found, *sorted(set(_of_sets(nodes)))] if minor >= SETS_SINCE else list(found)
 
 
-def _warnings(schemas: list[Tree], minor: int) -> list[str]:
-    nodes = [node for schema in schemas for node in every_schema(schema)]
-    formats = dict.fromkeys(f"unrecognized format {go_quote(name)}" for name in _unrecognized(nodes, minor))
-    sets = sorted(set(_sets(nodes))) if minor >= SETS_SINCE else []
-    return [*formats, *sets]
+def _schemas_in(definition: Tree) -> Iterator[Tree]:
+    for version in definition["spec"].get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is not None:
+            yield from structural.every_schema(schema)
 
 
-def _unrecognized(nodes: list[Tree], minor: int) -> Iterator[str]:
-    """The formats that say nothing of values of their type, or did not in the release before."""
+def _of_formats(nodes: list[Tree], minor: int) -> Iterator[str]:
     for node in nodes:
-        name, type_ = node.get("format"), node.get("type", "")
-        if not name:
-            continue
-        is_known = name in NUMBER_FORMATS.get(type_, ())
-        if type_ in ("", "string"):
-            is_known = format_named(name, minor - 1) is not None
-        if not is_known:
-            yield name
+        name = node.get("format", "")
+        if name and not is_checked_format(name, node.get("type", ""), minor):
+            yield f"unrecognized format {go_quote(name)}"
 
 
-def _sets(nodes: list[Tree]) -> Iterator[str]:
+def _of_sets(nodes: list[Tree]) -> Iterator[str]:
     for node in nodes:
         items = node.get("items")
-        if node.get("x-kubernetes-list-type") == "set" and isinstance(items, dict) and items.get("type") in ("object", "array"):
-            yield NO_SCALARS.format(items["type"])
+        if node.get(schemas.LIST_TYPE) == "set" and isinstance(items, dict) and items.get("type") in ("object", "array"):
+            yield (f"x-kubernetes-list-type: set for items of type {go_quote(items['type'])} is not supported by server-side "
+                   "apply or CEL validation rules")
