@@ -5,7 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -30,7 +30,6 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
-from fakekube.webhooks.callables import Callables
 
 if TYPE_CHECKING:
     from fakekube.admission.policy.typechecking import TypeChecker
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
+    from fakekube.webhooks.callables import Callables
     from fakekube.webhooks.client import WebhookClient
     from fakekube.webhooks.transport import Transport
 
@@ -61,8 +61,15 @@ class WebhookCalls:
     """
 
     def __init__(self, activity: Activity | None = None) -> None:
-        self.activity, self.callables = activity or Activity(), Callables()
+        self.activity = activity or Activity()
         self._posts: WebhookPosts | None = None
+
+    @cached_property
+    def callables(self) -> "Callables":
+        """The webhooks that are functions."""
+        from fakekube.webhooks.callables import Callables
+
+        return Callables()
 
     def transport(self) -> "Transport":
         """Sends POSTs; made when it is first asked for."""
