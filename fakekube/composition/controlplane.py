@@ -23,6 +23,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
+from fakekube.registry.strategy import minor_of
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.activity import Activity
@@ -31,6 +32,7 @@ from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
+    from fakekube.admission.policy.typechecking import TypeChecker
     from fakekube.admission.services import Services
     from fakekube.apimachinery.types import Tree
     from fakekube.composition.webhookposts import WebhookPosts
@@ -164,6 +166,18 @@ def _admission_services(
         resources=services.resources, buckets=apiserver.buckets, stores=services.stores, definitions=services.definitions,
         codec=services.codec, client=webhooks, callables=calls.callables, authorizer=apiserver.cluster.authorization.authorizer,
         rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity, configuration=configuration)
+
+
+def expression_warnings(apiserver: APIServer) -> "Callable[[Tree], list[Tree]]":
+    """What checks the types of a policy's expressions; loaded with the first one."""
+    @cache
+    def checker() -> "TypeChecker":
+        from fakekube.admission.policy.typechecking import TypeChecker
+
+        services = apiserver.services
+        return TypeChecker(services.resources, services.definitions, minor_of(apiserver.cluster))
+
+    return lambda policy: checker().warnings(policy)
 
 
 def _admission_configuration(options: ClusterOptions) -> "Mapping[str, Tree]":
