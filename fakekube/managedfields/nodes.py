@@ -167,7 +167,7 @@ class Node:
             raise TypedError("associative list with keys may not have a null element")
         if not isinstance(value, dict):
             raise TypedError("associative list with keys may not have non-map elements")
-        if type(value.get(self.only_key)) is str:
+        if self.only_key and type(value.get(self.only_key)) is str:
             return self.item_with(value[self.only_key])
         found = {key: value[key] for key in self.keys if key in value}
         if len(found) < len(self.keys):

@@ -24,6 +24,7 @@ RELEASES = tuple(reversed(releases.RECORDED))
 RELEASE = RELEASES[0]
 # the ground that is held; the others need schedulers, gates and add-ons that are yet to come
 PHASES = ("quiet", "full")
+OPTIONS = "--authorization-mode Node,RBAC"  # as the recorded control plane was started
 SERVE = f"{sys.executable} -c 'from fakekube.cli import main; main()' serve"
 
 
@@ -42,7 +43,7 @@ def play(fidelity: Path, release: str = RELEASE, *, options: Iterable[str] = (),
         report = Path(folder) / "report.json"
         done = subprocess.run(
             [sys.executable, str(fidelity), "--release", release, "--serve", SERVE, "--json", str(report),
-             "--phases", *PHASES, *options],
+             "--options", OPTIONS, "--phases", *PHASES, *options],
             capture_output=True, text=True, timeout=timeout_seconds, check=False)
         assert report.exists(), done.stdout + done.stderr
         return differing(report)
@@ -58,15 +59,24 @@ def differing(report: Path) -> list[str]:
 
 
 def known(release: str = RELEASE) -> list[str]:
-    """The cases that are known to differ; a line beginning with # is a remark."""
-    lines = _file(release).read_text().splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    """The cases that are known to differ."""
+    return list(_reasons(release))
+
+
+def _reasons(release: str) -> dict[str, str]:
+    """Why each known case differs: what stands behind a # on its line."""
+    if not _file(release).exists():
+        return {}
+    lines = (line.partition("#") for line in _file(release).read_text().splitlines())
+    return {name.strip(): reason.strip() for name, _, reason in lines if name.strip()}
 
 
 def write(names: list[str], release: str = RELEASE) -> None:
-    """Make these the known ones."""
+    """Make these the known ones; of those that were known before the reasons stay."""
+    reasons = _reasons(release)
     head = f"# Recorded cases of Kubernetes {release} whose answers still differ from ours. Written by recordings.py --write.\n"
-    _file(release).write_text(head + "".join(f"{name}\n" for name in names))
+    lines = [f"{name}  # {reasons[name]}" if reasons.get(name) else name for name in names]
+    _file(release).write_text(head + "".join(f"{line}\n" for line in lines))
 
 
 def _file(release: str) -> Path:
@@ -88,7 +98,7 @@ def main() -> int:
         print("no recordings here: set FAKEKUBE_RECORDINGS to the folder that has tools/fidelity and probes")
         return 2
     found = differing(arguments.report) if arguments.report else play(fidelity, arguments.release)
-    before = known(arguments.release) if _file(arguments.release).exists() else []
+    before = known(arguments.release)
     print("new:", *sorted(set(found) - set(before)), "\nmended:", *sorted(set(before) - set(found)))
     if arguments.write:
         write(found, arguments.release)

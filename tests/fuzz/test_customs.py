@@ -34,6 +34,16 @@ def test_a_broken_rule_that_nests_deep_is_refused(customs: Target, nested: str) 
     assert customs.post(DEFINITIONS, tree, DRY_RUN).status == 422
 
 
+@pytest.mark.parametrize(("items", "expected"), [([], 201), (None, 201), ([{"type": "string"}], 422), ({}, 422)])
+def test_items_that_are_no_schema_are_looked_at(customs: Target, items: Any, expected: int) -> None:
+    """Given a definition with a rule around items that are no schema / when it is created / then an
+    empty list is as good as none, and others are refused.
+    """
+    schema = {"type": "object", "items": items, "x-kubernetes-validations": [rule("true")]}
+    tree = definition("made", {"type": "object", "properties": {"a": schema}})
+    assert customs.post(DEFINITIONS, tree, DRY_RUN).status == expected
+
+
 @pytest.mark.parametrize(("sent", "stored"), [(str(HUGE), 1.8446744073709552e19), ("9223372036854775808", 9223372036854775808),
     ("-9223372036854775809", -9223372036854775808), ("123456789012345678901", 1.2345678901234568e20)])  # fmt: skip
 def test_a_number_beyond_64_bits_is_kept_as_go_keeps_it(customs: Target, sent: str, stored: Any) -> None:

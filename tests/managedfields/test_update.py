@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
+from fakekube.composition.cluster import Cluster
 from fakekube.managedfields.manager import FieldManager
 from fakekube.util import memory
 from tests.managedfields.world import T0, T1, T2, configmap, configmaps, owned, schema, stored, widget, widgets
@@ -79,6 +81,17 @@ def test_what_go_prints_always_belongs_to_nobody_until_it_is_set() -> None:
     assert fields == {
         "f:spec": {"f:containers": {'k:{"name":"c"}': {".": {}, "f:name": {}, "f:resources": {}}}},
     }
+
+
+async def test_a_port_with_a_field_of_no_name_is_known_by_its_keys() -> None:
+    """Given a port that holds a text under the empty name, when it is applied to a Service, then
+    the answer tells of that field, which is none.
+    """
+    async with Cluster(nodes=0, clock="manual", controllers="") as cluster:
+        with pytest.raises(APIError, match="field not declared in schema"):
+            await cluster.client.apply({
+                "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"},
+                "spec": {"ports": [{"": "x", "port": 80}]}})
 
 
 def test_ports_are_known_by_number_and_protocol_even_when_it_is_not_given() -> None:
