@@ -164,7 +164,20 @@ async fn an_operator_publishes_and_cleans_up() {
     let definitions = Api::<CustomResourceDefinition>::all(admin.clone());
     let definition = Site::crd();
     definitions.patch(&definition.name_any(), &publisher(), &Patch::Apply(&definition)).await.unwrap();
-    await_condition(definitions.clone(), &definition.name_any(), conditions::is_crd_established()).await.unwrap();
+    let outcome = tokio::spawn(operate(admin.clone(), ns.clone(), definition.name_any())).await;
+    let sites = Api::<Site>::namespaced(admin, &ns);
+    for site in sites.list(&ListParams::default()).await.unwrap() {
+        let released = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        sites.patch(&site.name_any(), &PatchParams::default(), &released).await.unwrap();
+    }
+    definitions.delete(&definition.name_any(), &DeleteParams::default()).await.unwrap();
+    namespaces.delete(&ns, &DeleteParams::default()).await.unwrap();
+    outcome.unwrap();
+}
+
+/// Runs the operator in a namespace, and looks at what it does.
+async fn operate(admin: Client, ns: String, definition: String) {
+    await_condition(Api::all(admin.clone()), &definition, conditions::is_crd_established()).await.unwrap();
     let sites = Api::<Site>::namespaced(admin.clone(), &ns);
     let pages = Api::<ConfigMap>::namespaced(admin.clone(), &ns);
     eventually("sites are served", || async { sites.list(&ListParams::default()).await.is_ok() }).await;
@@ -180,19 +193,12 @@ async fn an_operator_publishes_and_cleans_up() {
         .for_each(|done| async move { println!("{done:?}") });
     let running = tokio::spawn(controller);
 
-    let untyped = Api::<DynamicObject>::namespaced_with(admin.clone(), &ns, &ApiResource::erase::<Site>(&()));
-    let made = create(
-        &untyped,
-        json!({"apiVersion": Site::api_version(&()), "kind": Site::kind(&()), "metadata": {"name": "a"},
-        "spec": {"text": "hello"}}),
-    )
-    .await;
-    assert_eq!(made.data["spec"]["replicas"], 2);
+    let untyped = Api::<DynamicObject>::namespaced_with(admin, &ns, &ApiResource::erase::<Site>(&()));
+    let object = json!({"apiVersion": Site::api_version(&()), "kind": Site::kind(&()), "metadata": {"name": "a"}, "spec": {"text": "hello"}});
+    assert_eq!(create(&untyped, object).await.data["spec"]["replicas"], 2);
     publishes_and_cleans_up(&sites, &pages).await;
     stop.send(()).unwrap();
     running.await.unwrap();
-    definitions.delete(&definition.name_any(), &DeleteParams::default()).await.unwrap();
-    namespaces.delete(&ns, &DeleteParams::default()).await.unwrap();
 }
 
 async fn publishes_and_cleans_up(sites: &Api<Site>, pages: &Api<ConfigMap>) {
