@@ -39,10 +39,10 @@ fuzz: $(VENV)/dev.stamp  ## send REQUESTS blown requests of SEED, with a budget 
 mutate: $(VENV)/dev.stamp  ## change the code in MUTANTS places of SEED: do the tests of each area notice? PROCESSES at once, AREAS only
 	@nice $(BIN)/python -u -m tests.mutation $(or $(MUTANTS),200) $(or $(SEED),1) $(or $(PROCESSES),1) $(AREAS)
 
-clients: $(VENV)/dev.stamp  ## run clients in Go, Node and Java, where their tool chains are (fetches modules)
+clients: $(VENV)/dev.stamp  ## run clients in Go, Node, Java and Rust, where their tool chains are (fetches modules)
 	@$(BIN)/python -m pytest -q -rs -m "toolchain" $(TESTS)/clients $(TESTS)/cel
 
-clients-tls: $(VENV)/dev.stamp  ## run the clients' tests over TLS, those in Go, Node and Java too where they are
+clients-tls: $(VENV)/dev.stamp  ## run the clients' tests over TLS, those in Go, Node, Java and Rust too where they are
 	@$(BIN)/python -m pytest -q -rs -m "not slow and not real" -o fakekube_tls=true $(TESTS)/clients
 
 rbac: $(VENV)/dev.stamp  ## run the tests of controllers and clients where RBAC decides, the clients' over TLS

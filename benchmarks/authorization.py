@@ -5,11 +5,10 @@ other bindings, and every name that is asked for is new.
 """
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
-from statistics import median
+from collections.abc import Iterator
 
 from benchmarks import shapes
+from benchmarks.percall import Side, ratio
 from benchmarks.table import Figure
 from fakekube.apimachinery.http import Request, UserInfo
 from fakekube.client.client import Client
@@ -20,9 +19,7 @@ GROUP = "rbac.authorization.k8s.io"
 BINDINGS = Resource(GROUP, "v1", "rolebindings", "RoleBinding")
 USER = UserInfo("system:serviceaccount:default:robot", (
     "system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"))
-ROUNDS, CALLS = 15, 200
 MUST = 110.0
-Make = Callable[[int], Request]
 
 
 def figures() -> Iterator[Figure]:
@@ -37,12 +34,13 @@ async def _ratios() -> list[Figure]:
             for role in ("view", "edit"):
                 await cluster.client.create(BINDINGS, _binding(role, role, USER.name))
         found = [
-            await _ratio("get of a ConfigMap, RBAC over none", off, on, _get),
-            await _ratio("create of a Pod, RBAC over none", off, on, _create),
+            await ratio("get of a ConfigMap, RBAC over none", Side(off, _get, 200), Side(on, _get, 200), MUST),
+            await ratio("create of a Pod, RBAC over none", Side(off, _create), Side(on, _create), MUST),
         ]
         for number in range(2_000):
             await _bind(on.client, number)
-        return [*found, await _ratio("get of what is not there, 2,000 bindings", off, on, _absent)]
+        return [*found, await ratio(
+            "get of what is not there, 2,000 bindings", Side(off, _absent, 404), Side(on, _absent, 404), MUST)]
 
 
 def _cluster(mode: str) -> Cluster:
@@ -70,19 +68,3 @@ def _absent(number: int) -> Request:
 def _create(number: int) -> Request:
     headers = {"content-type": "application/json"}
     return Request("POST", PODS.path("default"), {}, headers, shapes.body(number), user=USER)
-
-
-async def _ratio(name: str, off: Cluster, on: Cluster, make: Make) -> Figure:
-    ratios = []
-    for turn in range(ROUNDS + 1):
-        seconds = [await _timed(cluster, make, turn) for cluster in ((off, on) if turn % 2 else (on, off))]
-        ratios.append(seconds[1] / seconds[0] if turn % 2 else seconds[0] / seconds[1])
-    return Figure(name, 100 * median(ratios[1:]), "%", MUST)
-
-
-async def _timed(cluster: Cluster, make: Make, turn: int) -> float:
-    requests = [make(turn * CALLS + number) for number in range(CALLS)]
-    started = time.process_time()
-    for request in requests:
-        await cluster.apiserver.handle(request)
-    return time.process_time() - started

@@ -1,7 +1,8 @@
 """The chain of admission plugins: a mutating pass before validation, a validating pass after it.
 
 Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options/plugins.go. Plugins
-are loaded with the first write. Left out: ImagePolicyWebhook.
+are loaded with the first write. Left out: ImagePolicyWebhook, ClusterTrustBundleAttest,
+NodeDeclaredFeatureValidator.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -78,11 +78,6 @@ class Matcher:
         self._kinds: dict[tuple[int, str, str, bool], Kind | None] = {}
         self._generation = -1
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether there is any rule."""
-        return bool(self._rules)
-
     def matches(self, attrs: Attributes) -> Kind | None:
         """The kind in which the write is wanted; None when it is not.
 

@@ -5,7 +5,6 @@ Upstream: apiserver/pkg/admission/plugin/webhook/request, plugin/cel/condition.g
 
 from fakekube.admission.versions import shown_kind
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -22,7 +21,7 @@ def described(attrs: Attributes, wanted: Kind) -> Tree:
     for name, value in (("name", "" if attrs.ctx.of_collection else attrs.name), ("namespace", attrs.namespace)):
         if value:
             tree[name] = value
-    tree["operation"], tree["userInfo"] = attrs.operation, user_tree(attrs.ctx.user)
+    tree["operation"], tree["userInfo"] = attrs.operation, attrs.ctx.user.tree()
     tree["dryRun"], tree["options"] = attrs.ctx.dry_run, options_of(attrs)
     return tree
 
@@ -36,18 +35,6 @@ def options_of(attrs: Attributes) -> Tree | None:
         options["kind"] = "CreateOptions" if attrs.operation == "CREATE" else "UpdateOptions"
         options.pop("force", None)
     return options or None
-
-
-def user_tree(user: UserInfo) -> Tree:
-    """Who asks: what is empty is absent."""
-    tree: Tree = {"username": user.name} if user.name else {}
-    if user.uid:
-        tree["uid"] = user.uid
-    if user.groups:
-        tree["groups"] = list(user.groups)
-    if user.extra:
-        tree["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
-    return tree
 
 
 def _kind(gvk: GroupVersionKind) -> Tree:

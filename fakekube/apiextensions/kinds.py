@@ -46,6 +46,15 @@ def kinds_of(
         (_kind(version, versions[stored], converter), version) for version in versions.values() if version.entry["served"])
 
 
+def stored_kind(
+    definition: Tree, definitions: Definitions, webhooks: "Callable[[], WebhookClient]", rng: Rng,
+) -> Kind:
+    """The kind of the version that objects are stored in, served or not; arguments as above."""
+    entry = next(entry for entry in definition["spec"]["versions"] if entry["storage"])
+    version = DefinedVersion(definition, entry, definitions)
+    return _kind(version, version, _converter(definition, webhooks, rng))
+
+
 def _converter(
     definition: Tree, webhooks: "Callable[[], WebhookClient]", rng: Rng,
 ) -> "WebhookConverter | None":

@@ -18,9 +18,8 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.decode import Decoded
-from fakekube.schema.duplicates import Members
+from fakekube.schema.duplicates import Members, repeated_keys
 from fakekube.schema.structural import Schema
-from fakekube.schema.walk import UNKNOWN_LIMIT
 
 
 class CustomReader:
@@ -60,11 +59,10 @@ class CustomReader:
 
     def strict(self, body: bytes) -> list[str]:
         """As ``Codec.strict``: keys given twice, wherever they are, then unknown fields."""
-        told: list[str] = []
         parsed: Tree = json.loads(body, object_pairs_hook=Members)
-        _find_repeated(parsed, "", told)
+        repeated = [f"duplicate field {go_quote(path)}" for path in repeated_keys(parsed)]
         unknown = self.decode(_plain(parsed)).unknown
-        return told[:UNKNOWN_LIMIT] + [f"unknown field {go_quote(path)}" for path in unknown]
+        return repeated + [f"unknown field {go_quote(path)}" for path in unknown]
 
     def converted(self, tree: Tree, *, defaults: bool = False) -> Tree:
         """An object of another version in this one, which may share parts with it.
@@ -98,22 +96,6 @@ class CustomReader:
         if self._fill is not None:
             self._fill(tree)
         return tree
-
-
-def _find_repeated(value: Any, path: str, told: list[str]) -> None:
-    if isinstance(value, Members):
-        seen: dict[str, None] = {}
-        for name, item in value.items():
-            here = f"{path}.{name}" if path else name
-            if name in seen:
-                text = f"duplicate field {go_quote(here)}"
-                if text not in told and len(told) < UNKNOWN_LIMIT:
-                    told.append(text)
-            seen[name] = None
-            _find_repeated(item, here, told)
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            _find_repeated(item, f"{path}[{place}]", told)
 
 
 def _plain(value: Any) -> Json:

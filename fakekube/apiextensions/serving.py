@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apiextensions import cleanup, names
-from fakekube.apiextensions.kinds import kinds_of, values_of
+from fakekube.apiextensions.kinds import kinds_of, stored_kind, values_of
 from fakekube.apiextensions.restating import Written, restate
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupResource
@@ -204,8 +204,11 @@ class CustomResources:
         """Delete the objects of a definition that is being deleted, and let it go when they are
         gone.
         """
-        kind, bucket = self._resources.stored.get(cleanup.resource_of(definition)), self._objects(definition)
-        if kind is not None and bucket is not None and len(bucket):
+        resource = cleanup.resource_of(definition)
+        served = self._resources.stored.get(resource)
+        kind = served or stored_kind(definition, self._definitions, self._webhooks, self._rng)
+        bucket = self._buckets.existing(resource) if kind.custom else None
+        if bucket is not None and len(bucket):
             status = cleanup.in_progress(definition, now)
             if status is not None:
                 self._write(name, status, now)  # and comes here again
@@ -213,6 +216,8 @@ class CustomResources:
             self._await_last(name, bucket)
             cleanup.delete_all(self._stores.store(kind), self._rng, now)
             return
+        if served is None:
+            self._resources.remove(kind)  # which lets go of where its objects were
         cleanup.release(self._stores.named(*DEFINITIONS_V1), name, self._rng, now)
 
     def _await_last(self, name: str, bucket: Bucket) -> None:

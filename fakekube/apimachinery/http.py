@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.streams import CommandSession, PortSession
+    from fakekube.apimachinery.types import Tree
     from fakekube.util.clock import Clock
 
 
@@ -26,6 +27,20 @@ class UserInfo(NamedTuple):
     groups: tuple[str, ...] = ()
     uid: str = ""
     extra: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+    def tree(self) -> "Tree":
+        """As reviews, policies, webhooks and the audit log have it: what is empty is absent.
+
+        Upstream: UserInfo of authentication/v1.
+        """
+        tree: Tree = {"username": self.name} if self.name else {}
+        if self.uid:
+            tree["uid"] = self.uid
+        if self.groups:
+            tree["groups"] = list(self.groups)
+        if self.extra:
+            tree["extra"] = {key: list(self.extra[key]) for key in sorted(self.extra)}
+        return tree
 
 
 @dataclass(slots=True, eq=False)

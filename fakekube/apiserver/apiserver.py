@@ -14,7 +14,6 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
-from fakekube.apiserver.audit import AuditLog, Write
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.authorization import impersonate
 from fakekube.apiserver.customresources import follow_definitions
@@ -44,6 +43,7 @@ from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
+    from fakekube.apiserver.audit import AuditLog, Write
     from fakekube.webhooks.client import WebhookClient
 
 log = logging.getLogger(__name__)
@@ -55,6 +55,12 @@ MakeAuthorization = Callable[[Callable[[GroupResource], Bucket]], Authorization]
 
 def _open(_: Callable[[GroupResource], Bucket]) -> Authorization:
     return Authorization(AlwaysAllow())
+
+
+def _audit_log(write: "Write", clock: Clock) -> "AuditLog":
+    from fakekube.apiserver.audit import AuditLog
+
+    return AuditLog(write, clock)
 
 
 class APIServer:
@@ -72,7 +78,7 @@ class APIServer:
         self, resources: ResourceRegistry, storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
         release: str, gates: Callable[[str], bool], first: FirstObjects,
         credentials: Credentials | None = None, authorization: MakeAuthorization = _open,
-        nodes: NodeProxy | None = None, audit: Write | None = None,
+        nodes: NodeProxy | None = None, audit: "Write | None" = None,
     ) -> None:
         self.clock, self.resources, self.storage = clock, resources, storage
         self.first_objects = FirstObjectsWriter(first, rng, format_time(clock.time()))
@@ -102,7 +108,7 @@ class APIServer:
         self._paths = MetaPaths(self.services, self.log, release, self.metric_texts, self.tokens)
         self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
-        self._audit = None if audit is None else AuditLog(audit, clock)
+        self._audit = None if audit is None else _audit_log(audit, clock)
 
     def use_webhooks(self, client: "Callable[[], WebhookClient]") -> None:
         """Let webhooks that convert objects be called by this client."""

@@ -19,7 +19,6 @@ from fakekube.apimachinery.times import format_micro_time
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.filters import ALLOWED, FORBIDDEN
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.endpoints.reviews import user_tree
 from fakekube.util.clock import Clock
 
 PATH_SAFE = "/:@!$&'()*+,;=~"
@@ -110,9 +109,9 @@ def _event(asked: Asked, info: RequestInfo, request: Request, response: Response
     }
     user, sender = request.user, info.impersonator
     who = sender or user
-    event["user"] = {} if who is None else user_tree(who)
+    event["user"] = {} if who is None else who.tree()
     if sender is not None and user is not None:
-        event["impersonatedUser"] = user_tree(user)
+        event["impersonatedUser"] = user.tree()
     if info.impersonation_constraint:
         event["authenticationMetadata"] = {"impersonationConstraint": info.impersonation_constraint}
     if agent := request.headers.get("user-agent"):

@@ -4,7 +4,6 @@ Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endp
 out: priority and fairness (its headers are there), CORS, HSTS.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Headers, Request, Response
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.util.durations import go_nanoseconds
 from fakekube.util.rng import Rng
 
 LOG_ENTRIES = 10_000
@@ -21,7 +21,6 @@ ALLOWED, FORBIDDEN = "allow", "forbid"
 NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 MAX_AUDIT_ID_CHARACTERS = 64
 CACHE_CONTROL = "Cache-Control"
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d++\.?\d*+|\.\d++)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 
 
 class LogEntry(NamedTuple):
@@ -123,6 +122,6 @@ class Decorator:
 def check_timeout(request: Request) -> None:
     """Whether ``timeout`` is a duration as Go writes them. Raises 400."""
     text = request.param("timeout")
-    if text and not _DURATION.fullmatch(text):
+    if text and go_nanoseconds(text) is None:
         why = f"time: invalid duration {go_quote(text)}"
         raise errors.bad_request(f"invalid timeout specified in the request URL - {why}")

@@ -54,10 +54,14 @@ _NAMED_TYPES: Mapping[str, Type] = {
 
 
 class Seen(NamedTuple):
-    """Which variables there are besides those that are always there."""
+    """Which variables there are besides those that are always there.
+
+    ``resource_check`` says that ``authorizer`` comes with ``authorizer.requestResource``.
+    """
 
     params: bool = False
     authorizer: bool = True
+    resource_check: bool = True
 
 
 class _AnyField(dict[str, Field]):
@@ -110,8 +114,7 @@ class Composition:
         """The environment, at this place in the policy."""
         found = environment(self._minor, Seen(self._params, authorized), stored=stored)
         if self._composes:
-            composed = types.ObjectType(types.Kind.STRUCT, "kubernetes.variables", fields=self._fields)
-            found = found.extended({"variables": composed}, {composed.name: composed})
+            found = with_variables(found, self._fields)
         if patches:
             found = _with_patches(found)
         return found
@@ -119,6 +122,12 @@ class Composition:
     def add(self, name: str, of: Type) -> None:
         """Let a variable be used from now on."""
         self._fields = {**self._fields, name: Field(of, name)}
+
+
+def with_variables(found: Environment, fields: Mapping[str, Field]) -> Environment:
+    """The environment with a policy's variables, by name."""
+    composed = types.ObjectType(types.Kind.STRUCT, "kubernetes.variables", fields=fields)
+    return found.extended({"variables": composed}, {composed.name: composed})
 
 
 def _with_patches(found: Environment) -> Environment:
@@ -155,7 +164,8 @@ def variables(seen: Seen) -> dict[str, Type]:
         declared["params"] = types.DYN
     if seen.authorizer:
         declared["authorizer"] = authorizer.AUTHORIZER_TYPE
-        declared["authorizer.requestResource"] = authorizer.RESOURCE_CHECK_TYPE
+        if seen.resource_check:
+            declared["authorizer.requestResource"] = authorizer.RESOURCE_CHECK_TYPE
     return declared
 
 

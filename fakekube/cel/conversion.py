@@ -10,23 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fakekube.apimachinery import strfmt
 from fakekube.cel import values
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.standard import times
 
-_UNIT = re.compile("([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _LOCAL_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?", re.ASCII)
-_NANOSECONDS = (
-    (("ns", "nano"), 1),
-    (("us", "\u00b5s", "micro"), 10**3),
-    (("ms", "milli"), 10**6),
-    (("s", "sec"), 10**9),
-    (("m", "min"), 60 * 10**9),
-    (("h", "hr", "hour"), 3600 * 10**9),
-    (("d", "day"), 86400 * 10**9),
-    (("w", "wk", "week"), 7 * 86400 * 10**9),
-)
 Convert = Callable[[Any], Any]
 
 
@@ -49,26 +39,10 @@ def duration(value: Any) -> Any:
     """The Duration of a text: Go's, or numbers with units such as ``3 days``."""
     if not isinstance(value, str):
         return value
-    found = times.duration_nanoseconds(value)
-    if found is None:
-        found = _spoken_duration(value)
+    found = strfmt.duration(value)
     if found is None:
         raise EvaluationError(f"Invalid duration {value}: unable to parse {value} as duration")
     return values.Duration(found)
-
-
-def _spoken_duration(text: str) -> int | None:
-    total, known = 0, False
-    for digits, unit in _UNIT.findall(text):
-        if len(digits) > 18:
-            return None
-        for variants, nanoseconds in _NANOSECONDS:
-            for variant in variants:
-                last = variant == variants[-1]
-                if unit.lower() == variant or (last and unit.lower().startswith(variant)):
-                    known = True
-                    total += int(digits) * nanoseconds
-    return (total + 2**63) % 2**64 - 2**63 if known else None
 
 
 def date(value: Any) -> Any:

@@ -113,7 +113,7 @@ def of_schema(schema: Schema, name: str = "selfType", *, root: bool = False) -> 
 
 def _declare(schema: Schema, name: str, *, root: bool, inside: tuple[str, ...]) -> DeclType | None:
     if schema.name:
-        if schema.name in inside:  # a definition that holds itself ends here
+        if schema.name in inside or schema.name == QUANTITY:  # a definition that holds itself ends here
             return None
         inside = (*inside, schema.name)
     if schema.int_or_string:
@@ -206,6 +206,8 @@ def _max_length(schema: Schema, bytes_each: int, otherwise: int) -> int:
     return otherwise if limit is None else max(limit, 0) * bytes_each
 
 
+QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+"""Upstream's definition of it has alternatives and no type, which no expression sees."""
 _PLAIN_STRING = DeclType(types.STRING, _MIN_STRING_SIZE)
 _METADATA: dict[str, Tree] = {
     "apiVersion": {"type": "string"},

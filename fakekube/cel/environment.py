@@ -4,17 +4,14 @@ Upstream: cel/env.go and cel/program.go.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types
+from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types, validators
 from fakekube.cel.declarations import Declarations
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
 from fakekube.cel.standard import library as standard
 from fakekube.cel.tree import Declaration
-
-if TYPE_CHECKING:
-    from fakekube.cel.validators import Validator
 
 DEFAULT_COST_LIMIT = 10_000_000
 """What Kubernetes lets all expressions on one object cost together: about a second."""
@@ -44,7 +41,7 @@ class Environment:
         self.declarations = Declarations()
         self.macros: dict[tuple[str, int, bool], macros.Macro] = {}
         self.optional_syntax = False
-        self.validators: tuple[Validator, ...] = ()
+        self.validators: tuple[validators.Validator, ...] = ()
         for library in (standard.library(), *libraries):
             self.declarations.add_functions(library.functions)
             self.declarations.add_types(library.named_types)
@@ -77,7 +74,8 @@ class Environment:
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
-            issues = [issue for validator in self.validators for issue in validator(root)]
+            parts = validators.nodes(root) if self.validators else []
+            issues = [issue for validator in self.validators for issue in validator(parts)]
             if issues:
                 raise errors.CompileError(text, issues)
             return Program(text, root, self.declarations)

@@ -3,7 +3,7 @@
 Upstream: cel-go's cel/validator.go.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fakekube.cel import errors, tree, types, values
@@ -11,31 +11,33 @@ from fakekube.cel.standard import conversions, times
 from fakekube.cel.types import Kind
 from fakekube.util import regex
 
-Validator = Callable[[tree.Expression], Iterator[errors.Issue]]
-"""Gives what is wrong with a tree whose types are known."""
+Validator = Callable[[Sequence[tree.Expression]], Iterator[errors.Issue]]
+"""Gives what is wrong with a tree whose types are known, given as all its ``nodes``."""
 
 EXEMPT_FUNCTION = "format"
 """The arguments of this function may be lists of mixed types."""
 
 
-def nodes(root: tree.Expression, *, below: Callable[[tree.Expression], bool] = lambda _: True) -> Iterator[tree.Expression]:
-    """All parts of an expression, one that stands in it twice once.
+def nodes(root: tree.Expression, *, below: Callable[[tree.Expression], bool] | None = None) -> list[tree.Expression]:
+    """All parts of an expression, itself first, one that stands in it twice once.
 
     ``below`` says whether the parts of a part are looked at as well.
     """
-    pending, seen = [root], set()
+    pending, found = [root], dict[int, tree.Expression]()
     while pending:
         node = pending.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            if below(node):
+        if id(node) not in found:
+            found[id(node)] = node
+            if below is None or below(node):
                 pending.extend(node.children())
+    return list(found.values())
 
 
-def homogeneous_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+def homogeneous_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """Lists and maps that are written down with elements of different types."""
-    for node in nodes(root, below=_is_not_exempt):
+    if not any(isinstance(node, tree.CreateList | tree.CreateMap) for node in parts):
+        return
+    for node in nodes(parts[0], below=_is_not_exempt):
         if isinstance(node, tree.CreateList):
             yield from _mixed_list(node)
         elif isinstance(node, tree.CreateMap):
@@ -87,27 +89,29 @@ def equivalent(left: types.Type, right: types.Type) -> bool:
     return all(map(equivalent, left.parameters, right.parameters))
 
 
-def duration_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+def duration_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """``duration('1x')``."""
-    return _literals(root, "duration", times.parse_duration)
+    return _literals(parts, "duration", times.parse_duration)
 
 
-def timestamp_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+def timestamp_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """``timestamp('yesterday')``."""
-    return _literals(root, "timestamp", _parse_timestamp)
+    return _literals(parts, "timestamp", _parse_timestamp)
 
 
 def _parse_timestamp(value: str | int) -> values.Timestamp:
     return conversions.int_to_timestamp(value) if isinstance(value, int) else times.parse_timestamp(value)
 
 
-def regex_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+def regex_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """``'a'.matches('(')``. Of ``matches('a', '(')`` upstream looks at the first argument."""
-    return _literals(root, "matches", regex.compiled)
+    return _literals(parts, "matches", regex.compiled)
 
 
-def _literals(root: tree.Expression, function: str, parse: Callable[[Any], Any]) -> Iterator[errors.Issue]:
-    for node in nodes(root):
+def _literals(
+    parts: Sequence[tree.Expression], function: str, parse: Callable[[Any], Any],
+) -> Iterator[errors.Issue]:
+    for node in parts:
         if not isinstance(node, tree.Call) or node.function != function or not node.arguments:
             continue
         argument = node.arguments[0]

@@ -20,7 +20,6 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
 from fakekube.composition import controllermanager, fakekube_api
-from fakekube.composition.auditfile import AuditFile
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import WebhookCalls, build_apiserver
@@ -39,6 +38,7 @@ from fakekube.util.tasks import Tasks, finish
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.runtime.component import Component
@@ -56,6 +56,15 @@ def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
     from fakekube.composition.snapshot import Snapshot, read
 
     return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
+
+
+def _audit_file(name: str) -> "AuditFile | None":
+    """Where audit events go; None without a name. Raises OptionError."""
+    if not name:
+        return None
+    from fakekube.composition.auditfile import AuditFile
+
+    return AuditFile(name)
 
 
 class Cluster:
@@ -104,7 +113,7 @@ class Cluster:
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self._identity = Identity(self.options)
         self.token = self._identity.token
-        self._audit = AuditFile(self.options.audit_log) if self.options.audit_log else None
+        self._audit = _audit_file(self.options.audit_log)
         self._webhook_calls = WebhookCalls(self.activity)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition import options as cluster_options
-from fakekube.composition.controlplane import ControlPlane, serve_metrics
+from fakekube.composition.controlplane import ControlPlane, expression_warnings, serve_metrics
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -197,6 +197,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
+                    "expression_warnings": expression_warnings(plane.apiserver),
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)

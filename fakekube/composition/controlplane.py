@@ -5,7 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -23,21 +23,23 @@ from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
+from fakekube.registry.strategy import minor_of
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
-from fakekube.webhooks.callables import Callables
 
 if TYPE_CHECKING:
+    from fakekube.admission.policy.typechecking import TypeChecker
     from fakekube.admission.services import Services
     from fakekube.apimachinery.types import Tree
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
+    from fakekube.webhooks.callables import Callables
     from fakekube.webhooks.client import WebhookClient
     from fakekube.webhooks.transport import Transport
 
@@ -59,8 +61,15 @@ class WebhookCalls:
     """
 
     def __init__(self, activity: Activity | None = None) -> None:
-        self.activity, self.callables = activity or Activity(), Callables()
+        self.activity = activity or Activity()
         self._posts: WebhookPosts | None = None
+
+    @cached_property
+    def callables(self) -> "Callables":
+        """The webhooks that are functions."""
+        from fakekube.webhooks.callables import Callables
+
+        return Callables()
 
     def transport(self) -> "Transport":
         """Sends POSTs; made when it is first asked for."""
@@ -157,6 +166,18 @@ def _admission_services(
         resources=services.resources, buckets=apiserver.buckets, stores=services.stores, definitions=services.definitions,
         codec=services.codec, client=webhooks, callables=calls.callables, authorizer=apiserver.cluster.authorization.authorizer,
         rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity, configuration=configuration)
+
+
+def expression_warnings(apiserver: APIServer) -> "Callable[[Tree], list[Tree]]":
+    """What checks the types of a policy's expressions; loaded with the first one."""
+    @cache
+    def checker() -> "TypeChecker":
+        from fakekube.admission.policy.typechecking import TypeChecker
+
+        services = apiserver.services
+        return TypeChecker(services.resources, services.definitions, minor_of(apiserver.cluster))
+
+    return lambda policy: checker().warnings(policy)
 
 
 def _admission_configuration(options: ClusterOptions) -> "Mapping[str, Tree]":

@@ -7,7 +7,6 @@ the seed, so that one seed gives one history; with it, nobody can guess them.
 """
 
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import namespace_defaults
@@ -89,6 +88,8 @@ def _client_authorities(name: str) -> str:
     """What is in the file of the option. Raises OptionError."""
     if not name:
         return ""
+    from pathlib import Path
+
     try:
         text = Path(name).read_text()
     except (OSError, UnicodeDecodeError) as error:

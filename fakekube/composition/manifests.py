@@ -3,6 +3,7 @@ order given, but for namespaces and definitions, which come first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from pathlib import Path
 
 from fakekube.apimachinery import meta
@@ -13,6 +14,23 @@ from fakekube.composition.options import OptionError
 
 ENDINGS = (".yaml", ".yml", ".json")  # kubectl's
 KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
+
+
+class Need(Enum):
+    """What others need an object for, in the order in which objects are created, whatever order a
+    bundle has.
+
+    Namespaces hold objects, definitions make kinds, and a server that is asked to create a
+    definition serves it when it answers.
+    """
+
+    NAMESPACES = "namespaces"
+    KINDS = "kinds"
+    NOTHING = "nothing"
+
+
+NEEDED = {
+    ("v1", "Namespace"): Need.NAMESPACES, ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): Need.KINDS}
 
 
 def read(text: str, name: str = "manifest") -> list[Tree]:
@@ -87,22 +105,18 @@ async def create_all(
     if stages:
         _add(stages, name, add_stages)
     trees = [tree for tree in trees if not _is_for_kwok(tree)]
+    places: dict[Need, list[int]] = {need: [] for need in Need}
+    for place, tree in enumerate(trees):
+        places[NEEDED.get((tree["apiVersion"], tree["kind"]), Need.NOTHING)].append(place)
     created: dict[int, Tree] = {}
-    for place in _in_order_of_need(trees):
-        created[place] = await _create(client, trees[place])
-        if trees[place]["kind"] == "CustomResourceDefinition":
-            client.forget_resources()
+    for need in Need:
+        try:
+            for place in places[need]:
+                created[place] = await _create(client, trees[place])
+        finally:
+            if need is Need.KINDS and places[need]:
+                client.forget_resources()  # once for all: to ask what is served takes as long as a definition
     return [created[place] for place in range(len(trees))]
-
-
-def _in_order_of_need(trees: list[Tree]) -> list[int]:
-    """The places of the trees: what others need comes first, whatever order a bundle has.
-
-    Namespaces hold objects, definitions make kinds, and a server that is asked to create a
-    definition serves it when it answers.
-    """
-    needed = {("v1", "Namespace"): 0, ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): 1}
-    return sorted(range(len(trees)), key=lambda place: needed.get((trees[place]["apiVersion"], trees[place]["kind"]), 2))
 
 
 def _is_for_kwok(tree: Tree) -> bool:

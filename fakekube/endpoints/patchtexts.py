@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.patch.json_patch import unescaped
 from fakekube.schema.structural import Schema
 
 _UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:struct field (\S+)|value) of type (\S+)")
@@ -29,7 +30,7 @@ def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, p
         for path in paths:
             level = touched
             for part in path.split("/")[1:-1]:
-                level = level.setdefault(part.replace("~1", "/").replace("~0", "~"), {})
+                level = level.setdefault(unescaped(part), {})
     return orjson.dumps(_sorted_where(in_go_order(patched, schema), touched)).decode()
 
 

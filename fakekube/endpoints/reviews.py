@@ -76,7 +76,7 @@ class Reviews:
         """Answer a SelfSubjectReview."""
         form, review = _posted(scope, info, request)
         review["metadata"] = {"creationTimestamp": scope.services.now()}
-        review["status"] = {"userInfo": user_tree(request.user or ANONYMOUS)}
+        review["status"] = {"userInfo": (request.user or ANONYMOUS).tree()}
         return object_answer(scope, request, form, review, status=201)
 
     async def token(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -91,18 +91,8 @@ class Reviews:
         except InvalidToken as error:
             review["status"] = {"user": {}, "error": str(error)}
         else:
-            review["status"] = {"authenticated": True, "user": user_tree(found.user), "audiences": list(found.audiences)}
+            review["status"] = {"authenticated": True, "user": found.user.tree(), "audiences": list(found.audiences)}
         return object_answer(scope, request, form, review, status=201)
-
-
-def user_tree(user: UserInfo) -> Tree:
-    """A user as reviews print one."""
-    tree: Tree = {"username": user.name} | ({"uid": user.uid} if user.uid else {})
-    if user.groups:
-        tree["groups"] = list(user.groups)
-    if user.extra:
-        tree["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
-    return tree
 
 
 def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[negotiation.Form, Tree]:

@@ -271,8 +271,13 @@ def _split(path: str) -> tuple[list[str], str]:
     parts = path.split("/")
     if len(parts) < 2:
         raise _MissingPath
-    keys = [part.replace("~1", "/").replace("~0", "~") for part in parts[1:]]
+    keys = [unescaped(part) for part in parts[1:]]
     return keys[:-1], keys[-1]
+
+
+def unescaped(part: str) -> str:
+    """The key that stands between two slashes of a JSON pointer (RFC 6901)."""
+    return part.replace("~1", "/").replace("~0", "~")
 
 
 def _check_depth(path: str, value: Json) -> int:

@@ -1,4 +1,4 @@
-"""What an operator brings to a cluster, in one declaration: kinds, objects and controllers.
+"""What an operator brings to a cluster, in one declaration: kinds, objects, controllers, webhooks.
 
 A ``Cluster`` runs it in its own process (``extra=[shop]``), and ``fakekube run shop`` against any
 server. A package offers one by an entry point of the group ``fakekube.addons``. Upstream has
@@ -7,14 +7,17 @@ nothing of the kind: its counterpart is the folder of manifests and the image th
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fakekube.apimachinery.types import Tree
 from fakekube.client.typed import TypedObject
 from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.context import Context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fakekube.apimachinery.types import Tree
 
 Explainer = Callable[[Context], Iterable[str]]
 """Says what is being waited for and why, from the caches of a context."""
@@ -44,7 +47,7 @@ class AddOn(NamedTuple):
 
     name: str
     kinds: tuple[type[TypedObject], ...] = ()
-    manifests: tuple[Tree | str | Path, ...] = ()
+    manifests: "tuple[Tree | str | Path, ...]" = ()
     controllers: tuple[Declaration, ...] = ()
     webhooks: tuple[Webhook, ...] = ()
     explainers: tuple[Explainer, ...] = ()

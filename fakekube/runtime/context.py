@@ -16,7 +16,6 @@ from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
 from fakekube.cache.mutation import MutationDetector
-from fakekube.cache.typed import TypedLister
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.client.typed import M
@@ -30,6 +29,7 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube.workqueue.ratelimit import RateLimiter
 
 if TYPE_CHECKING:
+    from fakekube.cache.typed import TypedLister
     from fakekube.client.recorder import EventBroadcaster, Recorder
 
 
@@ -114,12 +114,14 @@ class Context:
     def lister(self, resource: Resource) -> Lister: ...
 
     @overload
-    def lister(self, resource: type[M]) -> TypedLister[M]: ...
+    def lister(self, resource: type[M]) -> "TypedLister[M]": ...
 
-    def lister(self, resource: Resource | type[M]) -> Lister | TypedLister[M]:
+    def lister(self, resource: Resource | type[M]) -> "Lister | TypedLister[M]":
         """Reads the shared cache of a resource: trees, or models where a class is given."""
         if isinstance(resource, Resource):
             return self.informer(resource).lister
+        from fakekube.cache.typed import TypedLister
+
         return TypedLister(self.informer(resource.resource).lister, resource)
 
     def add_handler(

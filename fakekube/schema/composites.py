@@ -11,9 +11,10 @@ Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery.gojson import type_name
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.scalars import Acceptor, ChangeAcceptor, Shape, Text, any_text, filled_text
-from fakekube.schema.walk import DecodeError, Walk, described
+from fakekube.schema.walk import DecodeError, Walk
 
 
 class ListOf(Shape):
@@ -57,7 +58,7 @@ class ListOf(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, list):
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
             return None
         out = []
         for index, one in enumerate(value):
@@ -105,7 +106,7 @@ class MapOf(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, dict):
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
             return None
         out = {}
         seen: dict[str, None] = {}
@@ -264,7 +265,7 @@ class Struct(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, dict):
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
             return self.zero()
         plan = self.plan
         outer = walk.struct

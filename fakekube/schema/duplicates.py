@@ -82,9 +82,7 @@ def duplicate_keys(body: bytes, tree: Json = None) -> list[str]:
     """
     if not may_repeat(body, orjson.loads(body) if tree is None else tree):
         return []
-    found: list[str] = []
-    _look(json.loads(body, object_pairs_hook=Members, parse_int=str, parse_float=str), "", found)
-    return found[:LIMIT]
+    return repeated_keys(json.loads(body, object_pairs_hook=Members, parse_int=str, parse_float=str))
 
 
 def faults_of_operations(body: bytes, operations: Sequence[Tree | None], known: Collection[str]) -> list[str]:
@@ -107,10 +105,17 @@ def faults_of_operations(body: bytes, operations: Sequence[Tree | None], known: 
             if key in seen:
                 found[f"duplicate field {go_quote(where)}"] = None
             seen[key] = None
-            below: list[str] = []
-            _look(item, where, below)
-            found.update((f"duplicate field {go_quote(path)}", None) for path in below)
+            found.update((f"duplicate field {go_quote(path)}", None) for path in repeated_keys(item, where))
     return list(found)[:LIMIT]
+
+
+def repeated_keys(value: Json, path: str = "") -> list[str]:
+    """The paths of keys given more than once in a value that was parsed to ``Members``, ``LIMIT``
+    at most.
+    """
+    found: list[str] = []
+    _look(value, path, found)
+    return found
 
 
 def _look(value: Json, path: str, found: list[str]) -> None:
@@ -118,7 +123,7 @@ def _look(value: Json, path: str, found: list[str]) -> None:
         seen: dict[str, None] = {}
         for key, item in value.items():
             where = f"{path}.{key}" if path else key
-            if key in seen and where not in found:
+            if key in seen and len(found) < LIMIT and where not in found:
                 found.append(where)
             seen[key] = None
             _look(item, where, found)

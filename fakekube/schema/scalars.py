@@ -13,8 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from fakekube.apimachinery import quantity, times
+from fakekube.apimachinery.gojson import type_name
 from fakekube.apimachinery.types import Json
-from fakekube.schema.walk import DecodeError, Walk, described
+from fakekube.schema.walk import DecodeError, Walk
 
 Acceptor = Callable[[Json], bool]
 ChangeAcceptor = Callable[[Json, Json], bool]
@@ -82,7 +83,7 @@ class Text(Shape):
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, str):
             return value
-        walk.mismatch(described(value), self.go_type)
+        walk.mismatch(type_name(value), self.go_type)
         return ""
 
     def zero(self) -> Json:
@@ -100,7 +101,7 @@ class Flag(Shape):
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, bool):
             return value
-        walk.mismatch(described(value), self.go_type)
+        walk.mismatch(type_name(value), self.go_type)
         return False
 
     def zero(self) -> Json:
@@ -131,7 +132,7 @@ class Integer(Shape):
         if isinstance(value, int | float) and not isinstance(value, bool):
             walk.mismatch(f"number {walk.number_text(value)}", self.go_type)
         else:
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
         return 0
 
     def zero(self) -> Json:
@@ -146,7 +147,7 @@ class Number(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
             return 0
         if abs(value) == float("inf"):
             walk.mismatch(f"number {walk.number_text(value)}", self.go_type)
@@ -178,7 +179,7 @@ class Bytes(Shape):
         if isinstance(value, list):
             return self._read_numbers(value, walk)
         if not isinstance(value, str):
-            walk.mismatch(described(value), self.go_type)
+            walk.mismatch(type_name(value), self.go_type)
             return None
         wrong = corrupt_base64(value)
         if wrong is not None:
@@ -269,7 +270,7 @@ class Time(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, str):
-            raise DecodeError(walk.mismatch_text(described(value), "string"))
+            raise DecodeError(walk.mismatch_text(type_name(value), "string"))
         try:
             return self._canonical(value)
         except ValueError as error:

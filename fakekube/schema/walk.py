@@ -7,7 +7,6 @@ time, a quantity) ends everything at once, even when a type error was remembered
 """
 
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.types import Json
 
 UNKNOWN_LIMIT = 100
 """So many strict errors are told for one body at most."""
@@ -123,14 +122,3 @@ class StrictWalk(Walk):
         text = f"{what} field {go_quote(self.place(key))}"
         if text not in self.told:
             self.told.append(text)
-
-
-def described(value: Json) -> str:
-    """What Go calls a value that does not fit: bool, string, number, array or object."""
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, dict):
-        return "object"
-    return "array" if isinstance(value, list) else "number"

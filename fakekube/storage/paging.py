@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery import gojson
+
 VERSION = "meta.k8s.io/v1"
 INCONSISTENT = -1
 """The revision of a token that goes on with whatever is current."""
@@ -53,7 +55,7 @@ def decode(token: str, loads: Callable[[bytes], Any] = orjson.loads) -> Continue
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
-        raise BadToken(f"json: cannot unmarshal {_type_name(tree)} into Go value of type storage.continueToken")
+        raise BadToken(f"json: cannot unmarshal {gojson.type_name(tree)} into Go value of type storage.continueToken")
     _check_types(tree)
     version, revision, start = tree.get("v") or "", tree.get("rv") or 0, tree.get("start") or ""
     if version != VERSION:
@@ -81,19 +83,9 @@ def _decode_base64(token: str) -> bytes:
 
 def _check_types(tree: dict[str, Any]) -> None:
     for name, wanted in _GO_TYPES.items():
-        value, got = tree.get(name), _type_name(tree.get(name))
+        value, got = tree.get(name), gojson.type_name(tree.get(name))
         fits = isinstance(value, str) if wanted == "string" else isinstance(value, int) and -_INT64 <= value < _INT64
         if value is None or (fits and got != "bool"):
             continue
         shown = f"number {orjson.dumps(value).decode()}" if got == "number" and wanted == "int64" else got
         raise BadToken(f"json: cannot unmarshal {shown} into Go struct field continueToken.{name} of type {wanted}")
-
-
-def _type_name(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, list):
-        return "array"
-    return "object" if isinstance(value, dict) else "number"

@@ -5,10 +5,16 @@ long Go's are.
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 WHOLE = re.compile(rf"(?:{PART.pattern})+", re.ASCII)
+
+_GO_NANOSECONDS = MappingProxyType({
+    "ns": 1, "us": 10**3, "\u00b5s": 10**3, "\u03bcs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9,
+})
+_GO_PART = re.compile("([0-9]*)(?:\\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
 
 LONGEST_SECONDS = (2**63 - 1) / 1e9
 """The longest ``time.Duration`` of Go, int64 nanoseconds: about 292 years."""
@@ -46,6 +52,36 @@ def _parse(text: str) -> float:
     if WHOLE.fullmatch(text) is None:
         raise ValueError(f"{text!r} is no duration: say 1h30m, 90s or 500ms")
     return sum(float(number) * UNITS[unit] for number, unit in PART.findall(text))
+
+
+def go_nanoseconds(text: str) -> int | None:
+    """How many nanoseconds Go's time.ParseDuration makes of ``-1h30m``; None if the text is none or
+    too long.
+    """
+    sign = -1 if text.startswith("-") else 1
+    rest = text[1:] if text[:1] in {"+", "-"} else text
+    if rest == "0":
+        return 0
+    if not rest:
+        return None
+    total, position = 0, 0
+    while position < len(rest):
+        part = _GO_PART.match(rest, position)
+        if part is None:
+            return None
+        whole, fraction, unit = part.groups()
+        if (not whole and not fraction) or len(whole.lstrip("0")) > 19:
+            return None
+        scale = _GO_NANOSECONDS[unit]
+        total += int(whole.lstrip("0") or "0") * scale
+        if fraction:
+            digits = fraction[:18]
+            total += int(digits) * scale // 10 ** len(digits)
+        if total > 2**63:
+            return None
+        position = part.end()
+    total *= sign
+    return total if -(2**63) <= total < 2**63 else None
 
 
 def of_whole_seconds(count: int) -> float:

@@ -209,3 +209,22 @@ async def test_a_live_definition_keeps_its_names_and_stored_versions(api: Api) -
     assert dropped.tree["details"]["causes"][0]["field"] == "status.storedVersions[0]"
     assert (await api.patch(f"{url}/status", {"status": {"storedVersions": ["v2"]}})).status == 200
     assert (await api.patch(url, {"spec": {"versions": [version("v2")]}})).status == 200
+
+
+async def test_the_same_rule_in_several_places(api: Api) -> None:
+    """Given a rule on nodes that differ in a type, in a bound or in nothing but where they stand /
+    when definitions have them / then each is judged by its own node, and told at its own place.
+    """
+    def node(size: Tree, **more: Any) -> Tree:
+        rules = [{"rule": "self.size == 'a'"}]
+        return {"type": "object", "properties": {"size": size}, "description": "d", "x-kubernetes-validations": rules, **more}
+
+    text, number = {"type": "string"}, {"type": "integer"}
+    assert await errors(api, with_schema(node(text))) == []
+    both = {"type": "object", "properties": {"a": node(number), "b": node(text), "c": node(number, description="other")}}
+    told = await errors(api, with_schema(both))
+    assert [line.split(": ")[0] for line in told] == [
+        f"{SPEC}.properties[{name}].x-kubernetes-validations[0].rule" for name in ("a", "c")]
+    assert all("found no matching overload for '_==_' applied to '(int, string)'" in line for line in told)
+    items = {"type": "object", "properties": {"list": {"type": "array", "items": node(text | {"maxLength": 5})}}}
+    assert await errors(api, with_schema(items)) == []

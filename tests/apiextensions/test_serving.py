@@ -158,6 +158,45 @@ async def test_a_definition_stays_until_its_objects_are_gone(api: Api) -> None:
     assert (await api("GET", WIDGETS)).status == 404
 
 
+@pytest.mark.spec("API-156")
+async def test_objects_go_with_a_definition_that_serves_no_version(api: Api) -> None:
+    """Given objects whose definition came to serve no version / when it is deleted / then they go,
+    and the same names may come back with another scope, and without them.
+    """
+    await create(api, definition())
+    await create(api, custom_object("free"), WIDGETS)
+    unserved = await api.patch(f"{DEFINITIONS}/widgets.probe.dev", [
+        {"op": "replace", "path": "/spec/versions/0/served", "value": False}], "application/json-patch+json")
+    assert unserved.status == 200
+    assert (await api("GET", WIDGETS)).status == 404
+    assert (await api("DELETE", f"{DEFINITIONS}/widgets.probe.dev")).status == 200
+    assert (await api("GET", f"{DEFINITIONS}/widgets.probe.dev")).status == 404
+    await create(api, definition())
+    assert (await api("GET", WIDGETS)).tree["items"] == []
+    await api("DELETE", f"{DEFINITIONS}/widgets.probe.dev")
+    await create(api, definition(scope="Cluster"))
+    await create(api, custom_object("of-all"), "/apis/probe.dev/v1/widgets")
+
+
+@pytest.mark.spec("API-156")
+async def test_an_object_that_nobody_serves_can_hold_its_definition(api: Api) -> None:
+    """Given an object with a finalizer, of a definition that serves no version / when the
+    definition is deleted, served again, and the finalizer goes / then both are gone.
+    """
+    await create(api, definition())
+    held = custom_object("held")
+    held["metadata"]["finalizers"] = ["probe.dev/hold"]
+    await create(api, held, WIDGETS)
+    path, served = f"{DEFINITIONS}/widgets.probe.dev", "/spec/versions/0/served"
+    await api.patch(path, [{"op": "replace", "path": served, "value": False}], "application/json-patch+json")
+    await api("DELETE", path)
+    assert (await conditions(api))["Terminating"][1] == "InstanceDeletionInProgress"
+    await api.patch(path, [{"op": "replace", "path": served, "value": True}], "application/json-patch+json")
+    assert "deletionTimestamp" in (await api("GET", f"{WIDGETS}/held")).tree["metadata"]
+    await api.patch(f"{WIDGETS}/held", {"metadata": {"finalizers": None}})
+    assert (await api("GET", path)).status == 404
+
+
 @pytest.mark.spec("API-091")
 async def test_watches_end_with_their_type(api: Api) -> None:
     """Given a watch of custom objects / when their definition is deleted / then the watch sees them

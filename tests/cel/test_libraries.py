@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.apimachinery import gourl, netip
 from fakekube.cel import errors, values
 from fakekube.cel.library import (
     formatting,
-    gourl,
     kubernetes_lists,
     lists,
-    netip,
     network,
     quantities,
     regex,

@@ -9,7 +9,7 @@ from tests.clients import toolchains
 FOLDER = Path(__file__).with_name("java")
 SOURCES = FOLDER / "src" / "test" / "java" / "clients"
 TESTS = [
-    f"{name}#{test}" for name in ("OfficialTest", "Fabric8Test")
+    f"{name}#{test}" for name in ("OfficialTest", "Fabric8Test", "OperatorTest")
     for test in toolchains.tests_in(SOURCES, f"{name}.java", r"^  @Test\n  void (\w+)\(")
 ]
 

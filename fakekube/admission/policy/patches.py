@@ -22,7 +22,6 @@ from fakekube.patch import json_patch as patching
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 
-SAFE_INTEGER = 1 << 53
 TEST_FAILED = ": test failed"
 
 

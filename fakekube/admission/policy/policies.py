@@ -18,8 +18,6 @@ from fakekube.cel.admission import Composition
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EMPTY_SELECTORS = ("namespaceSelector", "objectSelector")
-
 
 class Binding:
     """Where a policy holds, with which parameters, and what follows."""

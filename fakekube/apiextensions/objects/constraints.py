@@ -149,11 +149,13 @@ class Constraints:
 
 def _checked_format(name: str, types: Sequence[str], minor: int) -> str:
     """The format, if it is one that is looked at for the type."""
-    if not name:
-        return ""
-    kind = types[0] if len(types) == 1 else ""
-    if kind == "integer":
-        return name if name in INTEGER_FORMATS else ""
-    if kind == "number":
-        return name if name in NUMBER_FORMATS else ""
-    return name if kind in ("", "string") and format_named(name, minor) else ""
+    return name if name and is_checked_format(name, types[0] if len(types) == 1 else "", minor) else ""
+
+
+def is_checked_format(name: str, type_: str, minor: int) -> bool:
+    """Whether values of a type, empty for any, are checked against a format by a release."""
+    if type_ == "integer":
+        return name in INTEGER_FORMATS
+    if type_ == "number":
+        return name in NUMBER_FORMATS
+    return type_ in ("", "string") and format_named(name, minor) is not None

@@ -1,17 +1,16 @@
 """The formats that a schema may name for texts, and how each is told.
 
-A format of another name is not looked at. ``uris`` has that of request URIs. Upstream:
-kube-openapi/pkg/validation/strfmt with its govalidator, and the list of formats in
-apiextensions-apiserver/pkg/apiserver/validation/formats.go.
+A format of another name is not looked at. ``fakekube/apimachinery/strfmt.py`` has those that
+expressions in CEL name, too. Upstream: kube-openapi/pkg/validation/strfmt with its govalidator, and
+the list of formats in apiextensions-apiserver/pkg/apiserver/validation/formats.go.
 """
 
 import binascii
-import datetime as dt
 import ipaddress
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from fakekube.apiextensions.objects.uris import is_request_uri
+from fakekube.apimachinery import gourl, strfmt
 from fakekube.util.memory import memoized
 from fakekube.util.regex import compiled
 
@@ -21,7 +20,6 @@ NAMES = ("k8sshortname", "k8slongname")
 MAX_HOSTNAME_BYTES = 255
 MAX_LABEL_BYTES = 63
 MAX_SUBDOMAIN_BYTES = 253
-MAX_INT64 = (1 << 63) - 1
 
 _SPACES_AND_MINUS, _DIGITS = " \t\n\f\r-", "0123456789"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -29,13 +27,11 @@ _OCTET = r"(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])"
 _ANY = r"[a-zA-Z0-9\p{S}\p{L}]"
 _HEX = "[0-9a-f]"
 _PATTERNS = {
-    "uuid": f"(?i)^{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}$",
     "uuid3": f"(?i)^{_HEX}{{8}}-?{_HEX}{{4}}-?3{_HEX}{{3}}-?{_HEX}{{4}}-?{_HEX}{{12}}$",
     "uuid4": f"(?i)^{_HEX}{{8}}-?{_HEX}{{4}}-?4{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}$",
     "uuid5": f"(?i)^{_HEX}{{8}}-?{_HEX}{{4}}-?5{_HEX}{{3}}-?[89ab]{_HEX}{{3}}-?{_HEX}{{12}}$",
     "hexcolor": "^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$",
     "rgbcolor": rf"^rgb\(\s*{_OCTET}\s*,\s*{_OCTET}\s*,\s*{_OCTET}\s*\)$",
-    "byte": r"^(?:[A-Za-z0-9+\/]{4})*(?:[A-Za-z0-9+\/]{2}==|[A-Za-z0-9+\/]{3}=|[A-Za-z0-9+\/]{4})$",
 }
 _CREDIT_CARD = (
     r"^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|"
@@ -45,12 +41,6 @@ _HOSTNAME = (
     rf"^({_ANY}((-?[a-zA-Z0-9\p{{S}}\p{{L}}]{{0,62}})?)|"
     rf"({_ANY}(([a-zA-Z0-9-\p{{S}}\p{{L}}]{{0,61}}{_ANY})?)(\.)){{1,}}([a-zA-Z\p{{L}}]){{2,63}})$"
 )
-_TIME = r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$"
-_GO_DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
-_COUNTED_UNITS = r"((\d+)\s*([A-Za-zµ]+))"
-_UNITS = (("ns", "nano"), ("us", "µs", "micro"), ("ms", "milli"), ("s", "sec"), ("m", "min"), ("h", "hr", "hour"),
-          ("d", "day"), ("w", "wk", "week"))
-_GO_UNITS_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
 Format = Callable[[str], bool]
 """Whether a text is of the format."""
@@ -74,54 +64,6 @@ def format_named(name: str, minor: int) -> Format | None:
 def _by_pattern(name: str) -> Format:
     search = compiled(_PATTERNS[name]).search
     return lambda text: search(text) is not None
-
-
-def is_date(text: str) -> bool:
-    """``2006-01-02``."""
-    if len(text) != len("2006-01-02") or text[4] != "-" or text[7] != "-" or not text.isascii():
-        return False
-    year, month, day = text[:4], text[5:7], text[8:]
-    if not (year.isdigit() and month.isdigit() and day.isdigit()):
-        return False
-    try:
-        dt.date(int(year) or 4, int(month), int(day))  # the year 0 is a leap year, and Python has none
-    except ValueError:
-        return False
-    return True
-
-
-def is_date_time(text: str) -> bool:
-    """``2006-01-02T15:04:05.000Z``, or with an offset; lower case is fine."""
-    parts = text.lower().split("t")
-    if len(text) < 4 or len(parts) < 2 or not is_date(parts[0]):
-        return False
-    found = compiled(_TIME).search(parts[1])
-    if found is None:
-        return False
-    hour, minute, second, *_ = found.groups()
-    return str(hour) <= "23" and str(minute) <= "59" and str(second) <= "59"
-
-
-def is_duration(text: str) -> bool:
-    """``1h30m`` as Go has it, or ``2 days 3 hours`` as Scala has."""
-    if compiled(_GO_DURATION).search(text) and _go_duration_fits(text):
-        return True
-    known = False
-    for found in compiled(_COUNTED_UNITS).finditer(text):
-        count, unit = str(found.group(2)), str(found.group(3)).strip().lower()
-        if len(count) > len(str(MAX_INT64)) or int(count) > MAX_INT64:
-            return False
-        for variants in _UNITS:
-            known = known or unit.startswith(variants[-1]) or unit in variants
-    return known
-
-
-def _go_duration_fits(text: str) -> bool:
-    """Whether a duration is no longer than 64 bits of nanoseconds hold."""
-    total = 0.0
-    for found in compiled(r"([0-9]*\.?[0-9]*)(ns|us|µs|μs|ms|s|m|h)").finditer(text):
-        total += float(found.group(1) or 0) * _GO_UNITS_NS[str(found.group(2))]
-    return total < MAX_INT64
 
 
 def is_hostname(text: str) -> bool:
@@ -256,13 +198,23 @@ def is_long_name(text: str) -> bool:
     return len(text) <= MAX_SUBDOMAIN_BYTES and compiled(rf"^{_LABEL}(\.{_LABEL})*$").search(text) is not None
 
 
+def is_request_uri(text: str) -> bool:
+    """An absolute URI or an absolute path."""
+    try:
+        gourl.parse_request_uri(text)
+    except gourl.URLError:
+        return False
+    return True
+
+
 FORMATS: Mapping[str, Format] = MappingProxyType({
     "bsonobjectid": is_bson_object_id,
     "cidr": is_cidr,
     "creditcard": is_credit_card,
-    "date": is_date,
-    "datetime": is_date_time,
-    "duration": is_duration,
+    "byte": strfmt.is_base64,
+    "date": strfmt.is_date,
+    "datetime": strfmt.is_date_time,
+    "duration": lambda text: strfmt.duration(text) is not None,
     "email": is_email,
     "hostname": is_hostname,
     "ipv4": is_ipv4,
@@ -276,5 +228,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
     "password": lambda _: True,
     "ssn": is_social_security_number,
     "uri": is_request_uri,
+    "uuid": strfmt.is_uuid,
 })
 """By names without dashes; those of one regular expression stand in ``_PATTERNS``."""

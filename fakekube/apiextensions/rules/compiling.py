@@ -73,6 +73,17 @@ def compile_rules(
     return [_compiled(rule, schema, environment_of) for rule in rules]
 
 
+def undescribed(schema: Tree) -> Tree:
+    """A schema without the descriptions of its nodes, which no rule depends on."""
+    bare = {name: value for name, value in schema.items() if name != "description"}
+    if properties := bare.get("properties"):
+        bare["properties"] = {name: undescribed(below) for name, below in properties.items()}
+    for name in ("items", "additionalProperties"):
+        if isinstance(bare.get(name), dict):
+            bare[name] = undescribed(bare[name])
+    return bare
+
+
 def max_cardinality(decl: DeclType) -> int:
     """How often values of the node can be in an object if nothing bounds the lists around it."""
     return MAX_REQUEST_SIZE // (decl.min_size + 1)

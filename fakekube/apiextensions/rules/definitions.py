@@ -9,17 +9,21 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fakekube.apiextensions.rules.compiling import CompiledRule, compile_rules, max_cardinality
+import orjson
+
+from fakekube.apiextensions.rules.compiling import compile_rules, max_cardinality, undescribed
 from fakekube.apiextensions.validation.internal import printed_rule
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid
 from fakekube.apimachinery.types import Tree
-from fakekube.cel.decltypes import DeclType, escaped, of_schema
+from fakekube.cel.decltypes import of_schema
 from fakekube.schema.structural import from_openapi
+from fakekube.util.memory import memoized
 
 RULES = "x-kubernetes-validations"
 RULE_COST_LIMIT = 10_000_000
 SCHEMA_COST_LIMIT = 100_000_000
 MOST_NAMED = 4
+REMEMBERED_NODES = 256
 MAX_COST = (1 << 64) - 1
 CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
@@ -65,35 +69,47 @@ class Circumstances(NamedTuple):
     costs: RuleCosts
 
 
+class RuleFacts(NamedTuple):
+    """What compiling one rule tells; costs are the most that one evaluation may cost.
+
+    ``message_cost`` is None where no expression makes the message.
+    """
+
+    error: str
+    cost: int
+    uses_old_self: bool
+    message_error: str
+    message_cost: int | None
+
+
+class NodeFacts(NamedTuple):
+    """What compiling all rules of a node tells, and how many values of it an object can hold if
+    nothing bounds the lists around it.
+    """
+
+    rules: tuple[RuleFacts, ...]
+    cardinality: int
+
+
 class NodeRules:
     """A node of a schema, as far as its rules and those below it go.
 
     ``cardinality`` is how many values of it an object can hold, None where nothing says.
     """
 
-    __slots__ = ("_cardinality", "_circumstances", "_decl", "_is_root", "_schema")
+    __slots__ = ("_cardinality", "_circumstances", "_is_root", "_schema")
 
     def __init__(
-        self, schema: Tree, circumstances: Circumstances, *, cardinality: int | None = 1, decl: DeclType | None = None,
-        is_root: bool = False,
+        self, schema: Tree, circumstances: Circumstances, *, cardinality: int | None = 1, is_root: bool = False,
     ) -> None:
-        self._schema, self._circumstances, self._cardinality = schema, circumstances, cardinality
-        self._decl, self._is_root = decl, is_root
+        self._schema, self._circumstances = schema, circumstances
+        self._cardinality, self._is_root = cardinality, is_root
 
-    def field(self, name: str, schema: Tree) -> "NodeRules":
-        """A property."""
-        identifier = escaped(name)
-        decl = self._decl.fields.get(identifier) if self._decl is not None and identifier is not None else None
-        return self._child(schema, decl.decl if decl is not None else None)
-
-    def element(self, schema: Tree) -> "NodeRules":
-        """The items of a list, or the values of a map."""
-        return self._child(schema, self._decl.element if self._decl is not None else None)
-
-    def _child(self, schema: Tree, decl: DeclType | None) -> "NodeRules":
+    def below(self, schema: Tree) -> "NodeRules":
+        """A property, the items of a list, or the values of a map."""
         count = _max_elements(self._schema)
         both = None if count is None or self._cardinality is None else min(count * self._cardinality, MAX_COST)
-        return NodeRules(schema, self._circumstances, cardinality=both, decl=decl)
+        return NodeRules(schema, self._circumstances, cardinality=both)
 
     def errors(self, path: str, uncorrelated: str | None) -> Iterator[FieldError]:
         """What is wrong with the rules of the node, whose form is right.
@@ -101,38 +117,32 @@ class NodeRules:
         ``uncorrelated`` is the path of a list or map around it whose parts cannot be compared with
         older ones.
         """
-        decl = self._declared()
-        where = child(path, RULES)
-        if decl is None:
+        rules, where = self._schema[RULES], child(path, RULES)
+        known = self._circumstances.known
+        facts = _facts(
+            orjson.dumps(undescribed(self._schema)), self._circumstances.minor, self._is_root,
+            tuple((rule.get("rule", "") in known, rule.get("messageExpression", "") in known) for rule in rules))
+        if facts is None:
             yield FieldError("Internal error", where, "", NO_TYPE)
             return
-        known = self._circumstances.known
-        compiled = compile_rules(
-            self._schema[RULES], decl, self._schema, self._circumstances.minor, stored=known.__contains__)
-        times = max_cardinality(decl) if self._cardinality is None else self._cardinality
-        for number, rule in enumerate(compiled):
-            yield from self._about(rule, index(where, number), times, uncorrelated)
+        times = facts.cardinality if self._cardinality is None else self._cardinality
+        for number, (rule, found) in enumerate(zip(rules, facts.rules, strict=True)):
+            yield from self._about(rule, found, index(where, number), times, uncorrelated)
 
-    def _declared(self) -> DeclType | None:
-        if self._decl is None:
-            schema = from_openapi(self._schema)
-            self._decl = of_schema(schema, root=self._is_root or schema.embedded)
-        return self._decl
-
-    def _about(self, rule: CompiledRule, path: str, times: int, uncorrelated: str | None) -> Iterator[FieldError]:
+    def _about(self, rule: Tree, facts: RuleFacts, path: str, times: int, uncorrelated: str | None) -> Iterator[FieldError]:
         where = child(path, "rule")
-        yield from self._too_dear("estimated rule cost", where, min(rule.cost() * times, MAX_COST))
-        if rule.error:
-            yield invalid(where, printed_rule(rule.rule), rule.error)
-        if rule.message_error:
-            yield invalid(child(path, "messageExpression"), printed_rule(rule.rule), rule.message_error)
-        elif rule.message is not None:
-            yield from self._too_dear("estimated messageExpression cost", child(path, "messageExpression"), rule.message_cost())
-        optional = rule.rule.get("optionalOldSelf")
-        if rule.uses_old_self:
+        yield from self._too_dear("estimated rule cost", where, min(facts.cost * times, MAX_COST))
+        if facts.error:
+            yield invalid(where, printed_rule(rule), facts.error)
+        if facts.message_error:
+            yield invalid(child(path, "messageExpression"), printed_rule(rule), facts.message_error)
+        elif facts.message_cost is not None:
+            yield from self._too_dear("estimated messageExpression cost", child(path, "messageExpression"), facts.message_cost)
+        optional = rule.get("optionalOldSelf")
+        if facts.uses_old_self:
             if uncorrelated is not None:
                 what = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelated}"
-                yield invalid(where, rule.rule["rule"], what)
+                yield invalid(where, rule["rule"], what)
         elif optional is not None:
             yield invalid(child(path, "optionalOldSelf"), optional, WITHOUT_OLD)
 
@@ -140,6 +150,32 @@ class NodeRules:
         if cost > RULE_COST_LIMIT and not self._circumstances.unchanged:
             yield forbidden(path, _too_dear(what, cost, RULE_COST_LIMIT))
         self._circumstances.costs.add(path, cost)
+
+
+@memoized(REMEMBERED_NODES)
+def _facts(text: bytes, minor: int, is_root: bool, stored: tuple[tuple[bool, bool], ...]) -> NodeFacts | None:
+    """What the rules of a node compile to; None if expressions cannot see the node.
+
+    ``text`` is the node in JSON: bundles have the same pod templates in many definitions, and tests
+    load the same bundle again and again. ``stored`` says of each rule and of its message whether it
+    was there before.
+    """
+    schema = orjson.loads(text)
+    node = from_openapi(schema)
+    decl = of_schema(node, root=is_root or node.embedded)
+    if decl is None:
+        return None
+    rules = schema[RULES]
+    known = {
+        expression for rule, flags in zip(rules, stored, strict=True)
+        for expression, is_known in zip((rule.get("rule", ""), rule.get("messageExpression", "")), flags, strict=True)
+        if is_known}
+    compiled = compile_rules(rules, decl, schema, minor, stored=known.__contains__)
+    return NodeFacts(tuple(
+        RuleFacts(
+            rule.error, rule.cost(), rule.uses_old_self, rule.message_error,
+            None if rule.message is None else rule.message_cost())
+        for rule in compiled), max_cardinality(decl))
 
 
 def _max_elements(schema: Tree) -> int | None:

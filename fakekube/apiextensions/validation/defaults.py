@@ -5,7 +5,7 @@ the values of maps are not looked at, as upstream does not. Upstream:
 apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -20,7 +20,8 @@ from fakekube.apiextensions.objects.metadata import (
 )
 from fakekube.apiextensions.objects.pruning import prune, prune_value
 from fakekube.apiextensions.objects.violations import violations
-from fakekube.apiextensions.rules.checking import checker
+from fakekube.apiextensions.rules.checking import RULES, checker
+from fakekube.apiextensions.rules.compiling import undescribed
 from fakekube.apiextensions.validation.structural import EMBEDDED, has_any
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError, child, invalid, key
@@ -31,6 +32,7 @@ from fakekube.schema.structural import from_openapi
 from fakekube.util.memory import memoized
 
 TYPE_AND_METADATA = ("metadata", "apiVersion", "kind")
+REMEMBERED_DEFAULTS = 256
 PLACEHOLDER = {"apiVersion": "validation/v1", "kind": "Validation"}
 
 
@@ -95,12 +97,20 @@ def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError
     return found + (wrong or _at(default.path, _broken_rules(default, release)))
 
 
-def _broken_rules(default: _Default, release: str) -> list[FieldError]:
+def _broken_rules(default: _Default, release: str) -> Sequence[FieldError]:
     """What the rules in CEL say of a default that an update leaves, or that comes new."""
-    rules = checker(from_openapi(default.schema), default.schema, minor_of(release), is_root=default.schema is default.root)
-    if rules is None:
-        return []
-    return rules.check(default.value, default.value)[0] or rules.check(default.value)[0]
+    if not has_any(default.schema, RULES):
+        return ()
+    text, value = orjson.dumps(undescribed(default.schema)), orjson.dumps(default.value)
+    return _broken_by(text, value, minor_of(release), default.schema is default.root)
+
+
+@memoized(REMEMBERED_DEFAULTS)
+def _broken_by(schema: bytes, value: bytes, minor: int, is_root: bool) -> tuple[FieldError, ...]:
+    """What the rules of a schema say of its default, both given in JSON."""
+    openapi, default = orjson.loads(schema), orjson.loads(value)
+    rules = checker(from_openapi(openapi), openapi, minor, is_root=is_root)
+    return () if rules is None else tuple(rules.check(default, default)[0] or rules.check(default)[0])
 
 
 def _is_unpruned(default: _Default) -> bool:
@@ -138,7 +148,7 @@ def _metadata_errors(default: _Default, release: str) -> list[FieldError]:
     return [invalid(default.path, default.value, f"must result in valid metadata: {field_errors.aggregate(wrong)}")]
 
 
-def _at(path: str, found: list[FieldError]) -> list[FieldError]:
+def _at(path: str, found: Sequence[FieldError]) -> list[FieldError]:
     """The same errors, of a value that stands at a path."""
     return [error._replace(field=f"{path}{'' if error.field[:1] in ('', '.', '[') else '.'}{error.field}") for error in found]
 

@@ -170,7 +170,7 @@ def _below(
     if isinstance(additional, dict) and id(additional) not in plain:
         there = place if not place.in_metadata else place._replace(
             no_defaults="inside additionalProperties applying to object metadata")
-        yield additional, child(path, "additionalProperties"), there, node and node.element(additional)
+        yield additional, child(path, "additionalProperties"), there, node and node.below(additional)
     within = place if get(MAP_TYPE) in (None, "granular") or place.uncorrelated is not None else place._replace(uncorrelated=path)
     for name, below in properties.items():
         if id(below) in plain:
@@ -180,7 +180,7 @@ def _below(
             there = there._replace(in_metadata=True)
             if is_root:
                 there = there._replace(no_defaults=f"in top-level {name}")
-        yield below, key(child(path, "properties"), name), there, node and node.field(name, below)
+        yield below, key(child(path, "properties"), name), there, node and node.below(below)
     if "not" in schema:
         yield schema["not"], child(path, "not"), place, None
     for junctor in ("allOf", "oneOf", "anyOf"):
@@ -201,10 +201,10 @@ def _items(schema: Tree, path: str, place: _Place, node: "NodeRules | None") -> 
         place = place._replace(uncorrelated=path)
     where = child(path, "items")
     if isinstance(items, dict):
-        yield items, where, place, node and node.element(items)
+        yield items, where, place, node and node.below(items)
     elif items:
         for number, below in enumerate(items):
-            yield below, index(where, number), place, node and node.element(below)
+            yield below, index(where, number), place, node and node.below(below)
 
 
 def _standard_errors(schema: Tree, path: str, place: _Place, rules: Rules) -> Iterator[FieldError]:

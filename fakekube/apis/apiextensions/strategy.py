@@ -8,6 +8,7 @@ from fakekube.apimachinery import conditions
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.apiextensions import validation
+from fakekube.apis.apiextensions.warnings import definition_warnings
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
 
@@ -52,6 +53,10 @@ class DefinitionStrategy(StatusStrategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The same, as far as the stored definition keeps to it, and what cannot change."""
         return validation.update_errors(obj, old, release=ctx.cluster.release)
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """Formats and sets that mean nothing."""
+        return definition_warnings(obj, old, ctx.minor)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The accepted names."""

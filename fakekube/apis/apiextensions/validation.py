@@ -7,7 +7,7 @@ at in ``fakekube/apiextensions/validation``. Upstream:
 apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go and v1/conversion.go.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -354,15 +354,3 @@ def _unknown_field_errors(spec: Tree, old_spec: Tree | None) -> list[FieldError]
     if not spec.get("preserveUnknownFields") or (old_spec or {}).get("preserveUnknownFields"):
         return []
     return [invalid("spec.preserveUnknownFields", True, NOT_UNKNOWN)]
-
-
-def format_warnings(specs: Iterable[Tree]) -> list[str]:
-    """What is said of sets whose items are no scalars, sorted."""
-    found = (
-        f'x-kubernetes-list-type: set for items of type "{items["type"]}" is not supported by server-side apply or CEL '
-        "validation rules"
-        for spec in specs for entry in spec.get("versions") or () if (schema := _schema_of(entry)) is not None
-        for node in structural.every_schema(schema)
-        if node.get(schemas.LIST_TYPE) == "set" and isinstance(items := node.get("items"), dict)
-        and items.get("type") in ("object", "array"))
-    return sorted(dict.fromkeys(found))

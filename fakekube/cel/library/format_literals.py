@@ -3,9 +3,9 @@
 Upstream: the validator in cel-go's ext/formatting.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fakekube.cel import errors, tree, validators
+from fakekube.cel import errors, tree
 from fakekube.cel.library import formatting
 from fakekube.cel.types import Kind
 
@@ -32,9 +32,9 @@ class _Refused(Exception):
         self.offset = node.offset
 
 
-def validate(root: tree.Expression) -> Iterator[errors.Issue]:
+def validate(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """What is wrong with the templates of an expression."""
-    for node in validators.nodes(root):
+    for node in parts:
         if isinstance(node, tree.Call) and node.function == "format" and isinstance(node.target, tree.Literal):
             listed = node.arguments[0] if len(node.arguments) == 1 else None
             if isinstance(node.target.value, str) and isinstance(listed, tree.CreateList):

@@ -3,24 +3,19 @@
 Upstream: apiserver/pkg/cel/library/format.go.
 """
 
-import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from fakekube.apimachinery import names
+from fakekube.apimachinery import gourl, names, strfmt
 from fakekube.cel import costs, types, values
 from fakekube.cel.functions import Node, Sizes, function, member, overload
 from fakekube.cel.libraries import Library
-from fakekube.cel.library import costing, gourl
+from fakekube.cel.library import costing
 
 FORMAT_TYPE = types.object_type("kubernetes.NamedFormat", {})
 MAX_EXPRESSION_SIZE = 128
-_HEX = "[0-9a-fA-F]"
-_UUID = f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}"
-_BYTE = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
-_TIME = "([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +68,10 @@ def formats() -> dict[str, NamedFormat]:
         "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", _prefix("label1035"), 30),
         "labelValue": NamedFormat("LabelValue", names.label_value, 40),
         "uri": NamedFormat("URI", _uri, 1103),
-        "uuid": NamedFormat("uuid", _told(is_uuid, "does not match the UUID format"), 70),
-        "byte": NamedFormat("byte", _told(is_base64, "invalid base64"), 84),
-        "date": NamedFormat("date", _told(is_date, "invalid date"), 71),
-        "datetime": NamedFormat("datetime", _told(is_date_time, "invalid datetime"), 71),
+        "uuid": NamedFormat("uuid", _told(strfmt.is_uuid, "does not match the UUID format"), 70),
+        "byte": NamedFormat("byte", _told(strfmt.is_base64, "invalid base64"), 84),
+        "date": NamedFormat("date", _told(strfmt.is_date, "invalid date"), 71),
+        "datetime": NamedFormat("datetime", _told(strfmt.is_date_time, "invalid datetime"), 71),
     }
 
 
@@ -106,36 +101,6 @@ def _uri(text: str) -> list[str]:
     except gourl.URLError as error:
         return [str(error)]
     return []
-
-
-def is_uuid(text: str) -> bool:
-    """Whether it is one, with dashes or without."""
-    return names.matches(_UUID, text)
-
-
-def is_base64(text: str) -> bool:
-    """Whether it is a text in the standard alphabet, filled up to four."""
-    return len(text) % 4 == 0 and names.matches(_BYTE, text)
-
-
-def is_date(text: str) -> bool:
-    """``2006-01-02``."""
-    if not names.matches("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        return False
-    year, month, day = (int(part) for part in text.split("-"))
-    try:
-        dt.date(year or 4, month, day)  # the year 0 is a leap year that Python does not have
-    except ValueError:
-        return False
-    return True
-
-
-def is_date_time(text: str) -> bool:
-    """``2006-01-02T15:04:05.999Z``, or with an offset, in any case."""
-    parts = text.lower().split("t")
-    if len(parts) < 2 or not is_date(parts[0]) or not names.matches(_TIME, parts[1]):
-        return False
-    return parts[1][:2] <= "23" and parts[1][3:5] <= "59" and parts[1][6:8] <= "59"
 
 
 def _validate_cost(arguments: Sequence[Any], _result: Any) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from fakekube.apimachinery import netip
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.cel import costs, types, values
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.functions import Estimate, Function, Node, RunTimeCost, Sizes, function, member, overload
 from fakekube.cel.libraries import Library
-from fakekube.cel.library import costing, netip
+from fakekube.cel.library import costing
 
 IP_TYPE = types.opaque("net.IP")
 CIDR_TYPE = types.opaque("net.CIDR")

@@ -6,7 +6,7 @@ Expressions run on RE2. Upstream: apiserver/pkg/cel/library/regex.go with Go's r
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fakekube.cel import costs, errors, tree, types, validators, values
+from fakekube.cel import costs, errors, tree, types, values
 from fakekube.cel.functions import Node, Sizes, function, member
 from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing
@@ -27,9 +27,9 @@ def library() -> Library:
     ), validators=(check_literals,))
 
 
-def check_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+def check_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
     """Literal expressions are compiled when the text is. Raises ProgramError."""
-    for node in validators.nodes(root):
+    for node in parts:
         if isinstance(node, tree.Call) and node.function in ("find", "findAll") and node.arguments:
             pattern = node.arguments[0]
             if isinstance(pattern, tree.Literal) and isinstance(pattern.value, str):

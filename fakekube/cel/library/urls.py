@@ -6,11 +6,12 @@ Upstream: apiserver/pkg/cel/library/urls.go.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from fakekube.apimachinery import gourl
 from fakekube.cel import types
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.functions import function, member, overload
 from fakekube.cel.libraries import Library
-from fakekube.cel.library import costing, gourl
+from fakekube.cel.library import costing
 
 URL_TYPE = types.object_type("kubernetes.URL", {})
 _QUERY = types.map_of(types.STRING, types.list_of(types.STRING))

@@ -10,18 +10,8 @@ import zoneinfo
 from fakekube.cel import values
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.values import NANOSECONDS, Duration, Timestamp
+from fakekube.util.durations import go_nanoseconds
 
-_UNITS = {
-    "ns": 1,
-    "us": 10**3,
-    "\u00b5s": 10**3,
-    "\u03bcs": 10**3,
-    "ms": 10**6,
-    "s": NANOSECONDS,
-    "m": 60 * NANOSECONDS,
-    "h": 3600 * NANOSECONDS,
-}
-_DURATION_PART = re.compile("([0-9]*)(?:\\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
 _TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII
 )
@@ -30,40 +20,10 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 def parse_duration(text: str) -> Duration:
     """The Duration that a text such as ``1h30m`` means. Raises EvaluationError."""
-    found = duration_nanoseconds(text)
+    found = go_nanoseconds(text)
     if found is None:
         raise EvaluationError("type conversion error from 'string' to 'google.protobuf.Duration'")
     return Duration(found)
-
-
-def duration_nanoseconds(text: str) -> int | None:
-    """How many nanoseconds a duration has; None if the text is none or too long."""
-    sign = -1 if text.startswith("-") else 1
-    rest = text[1:] if text[:1] in {"+", "-"} else text
-    if rest == "0":
-        return 0
-    if not rest:
-        return None
-    total, position = 0, 0
-    while position < len(rest):
-        part = _DURATION_PART.match(rest, position)
-        if part is None:
-            return None
-        whole, fraction, unit = part.groups()
-        if not whole and not fraction:
-            return None
-        if len(whole.lstrip("0")) > 19:
-            return None
-        scale = _UNITS[unit]
-        total += int(whole or "0") * scale
-        if fraction:
-            digits = fraction[:18]
-            total += int(digits) * scale // 10 ** len(digits)
-        if total > 2**63:
-            return None
-        position = part.end()
-    total *= sign
-    return total if values.MIN_INT <= total <= values.MAX_INT else None
 
 
 def duration_text(duration: Duration) -> str:

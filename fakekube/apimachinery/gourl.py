@@ -6,8 +6,8 @@ UTF-8 has become U+FFFD. Upstream: Go's net/url/url.go.
 
 from typing import NamedTuple
 
+from fakekube.apimachinery import netip
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.cel.library import netip
 
 _ALPHANUMERIC = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _HEXADECIMAL = frozenset(b"0123456789abcdefABCDEF")
