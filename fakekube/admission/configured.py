@@ -56,11 +56,11 @@ class MutatingAdmissionPolicy(Configured):
         """What has an object to change, but for what configures admission."""
         return operation != "DELETE" and super().handles(kind, operation, subresource)
 
-    def admit(self, attrs: Attributes) -> None:
+    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Let every policy change the object. Raises APIError when one fails."""
         policies = self.at_work()
-        if policies is not None:
-            policies.admit(attrs)
+        pending: Awaitable[None] | None = policies.admit(attrs) if policies is not None else None
+        return pending
 
 
 class MutatingAdmissionWebhook(Configured):
@@ -82,11 +82,11 @@ class ValidatingAdmissionPolicy(Configured):
     name, where = "ValidatingAdmissionPolicy", "policy.validating:ValidatingPolicies"
     resource = GroupResource(CONFIGURATIONS, "validatingadmissionpolicybindings")
 
-    def validate(self, attrs: Attributes) -> None:
+    def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Evaluate every policy. Raises APIError of the first denial."""
         policies = self.at_work()
-        if policies is not None:
-            policies.validate(attrs)
+        pending: Awaitable[None] | None = policies.validate(attrs) if policies is not None else None
+        return pending
 
 
 class ValidatingAdmissionWebhook(Configured):

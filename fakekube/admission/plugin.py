@@ -1,7 +1,8 @@
 """What an admission plugin is, and the errors that plugins raise.
 
-Upstream: apiserver/pkg/admission/interfaces.go, errors.go. Left out: readiness and initializers;
-whatever a plugin wants to know it asks of ``attrs.ctx.cluster``, which is never stale.
+What a plugin wants to know it asks of ``attrs.ctx.cluster``, which is never stale; ``initialize``
+hands it what else it needs of the server. Upstream: apiserver/pkg/admission/interfaces.go,
+errors.go. Left out: readiness.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence

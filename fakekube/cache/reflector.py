@@ -82,9 +82,12 @@ class Reflector:
                     expired = await self._watch()
             except (APIError, TransportError) as error:
                 expired = isinstance(error, APIError) and error.code in (410, 504)
+                is_missing = isinstance(error, APIError) and error.code == 404
+                # a kind may go with its definition, and does not come back by asking for it
+                is_known = is_missing and self.last_error == str(error)
                 self.last_error = str(error)
-                log.warning("reflector of %s: %s", self.resource, error)
-                if isinstance(error, APIError) and error.code == 404 and self.on_missing is not None:
+                log.log(logging.DEBUG if is_known else logging.WARNING, "reflector of %s: %s", self.resource, error)
+                if is_missing and self.on_missing is not None:
                     self.on_missing()
                 await self._back_off()
 

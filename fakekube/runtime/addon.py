@@ -1,4 +1,4 @@
-"""What an operator brings to a cluster, in one declaration: kinds, objects and controllers.
+"""What an operator brings to a cluster, in one declaration: kinds, objects, controllers, webhooks.
 
 A ``Cluster`` runs it in its own process (``extra=[shop]``), and ``fakekube run shop`` against any
 server. A package offers one by an entry point of the group ``fakekube.addons``. Upstream has

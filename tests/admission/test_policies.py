@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from fakekube import Cluster
 from fakekube.apimachinery.errors import APIError
@@ -10,6 +11,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.webhooks import AdmissionRequest
+from tests.webhooks.servers import Authority
 
 GROUP = "admissionregistration.k8s.io"
 MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -267,3 +269,44 @@ async def test_costs_are_limited() -> None:
             "object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, size(a + b + c + d) > 0))))")})
         error = await refusal(cluster.client, config_map(**{f"k{number}": "v" * 50 for number in range(60)}))
         assert "cost limit exceeded" in error.message or "running out of cost budget" in error.message
+
+
+async def test_policies_on_a_version_that_a_webhook_converts() -> None:
+    """Given a custom kind whose versions a webhook converts, a mutating and a validating policy on
+    the other version, when an object is written, then both see it as that version, what is changed
+    comes back, and where the webhook fails, the write does."""
+    from tests.apiextensions.definitions import custom_object, definition
+    from tests.apiextensions.test_conversion import VERSIONS, Webhook
+
+    rules = [{"apiGroups": ["probe.dev"], "apiVersions": ["v2"], "operations": ["CREATE"], "resources": ["widgets"]}]
+    widgets = Resource("probe.dev", "v1", "widgets", "Widget")
+
+    def widget(name: str, size: int) -> Tree:
+        tree = custom_object(name, spec={"size": size})
+        tree["metadata"]["namespace"] = "default"
+        return tree
+
+    authority, working = Authority(), [True]
+
+    async def convert(request: web.Request) -> web.Response:
+        asked = (await request.json())["request"]
+        if not working:
+            return web.json_response({}, status=500)
+        converted = [Webhook.converted(each, asked["desiredAPIVersion"]) for each in asked["objects"]]
+        return web.json_response({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+            "response": {"uid": asked["uid"], "result": {"status": "Success"}, "convertedObjects": converted}})
+
+    async with authority.serve(convert) as url, Cluster(**PLAIN) as cluster:
+        await cluster.load([definition(versions=VERSIONS, conversion={"strategy": "Webhook", "webhook": {
+            "clientConfig": {"url": url, "caBundle": authority.bundle}, "conversionReviewVersions": ["v1"]}})])
+        grow = '[JSONPatch{op: "replace", path: "/spec/width", value: object.spec.width + 1}]'
+        await mutate(cluster.client, json_patch(grow), json_patch(grow), rules=rules)
+        await validate(cluster.client, {"expression": "object.spec.width < 10"}, rules=rules)
+        assert (await cluster.client.create(widgets, widget("a", 1)))["spec"] == {"size": 3}
+        error = await refusal(cluster.client, widget("b", 8), widgets)
+        assert error.message.endswith("denied request: failed expression: object.spec.width < 10")
+        working.clear()
+        error = await refusal(cluster.client, widget("c", 1), widgets)
+        assert error.message.startswith(
+            'policy "p" denied request: failed to configure policy: conversion webhook for probe.dev/v1')

@@ -158,6 +158,29 @@ async def test_a_cache_fills_as_soon_as_its_definition_is_there():
         assert world.clock.time() == now
 
 
+async def test_a_kind_that_goes_is_told_of_once(caplog):
+    """Given a cache whose kind goes with its definition / when hours pass / then one warning tells
+    of it, and another one when it goes a second time.
+    """
+    async with harness() as world:
+        world.manager.informers.get(WEBS)
+        await world.start()
+
+        def unknown(request):
+            if request.path.endswith("/webs"):
+                raise APIError(404, "NotFound", "404 page not found")
+
+        for times in (1, 2):
+            world.server.fault = unknown
+            for stream in [stream for stream in world.server.streams if stream.plural == "webs"]:
+                stream.end()
+            await world.driver.advance(7200)
+            told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+            assert told == ["reflector of webs.v1.example.com: 404 page not found"] * times
+            world.server.fault = None
+            await world.driver.advance(60)
+
+
 async def test_resync_tells_everything_again_without_pulling_time():
     """Given an informer with a resync, when an hour passes, then all is told as updates; it alone
     moves no time.

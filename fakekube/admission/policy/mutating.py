@@ -4,7 +4,7 @@ Each mutation sees what those before it made of the object. A policy that wants 
 more in a second round of the whole mutating pass. Upstream: plugin/policy/mutating.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -79,11 +79,10 @@ class MutatingPolicies:
         self._services = services
         self._policies = Policies(services, "mutatingadmissionpolicies", MutatingPolicy)
 
-    def admit(self, attrs: Attributes) -> None:
+    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Let every policy change the object. Raises APIError when one fails."""
         policies = self._policies.now()
-        if policies:
-            _Round(self._services, attrs).run(policies)
+        return _Round(self._services, attrs).run(policies) if policies else None
 
 
 class _Round:
@@ -93,18 +92,20 @@ class _Round:
         self._services, self._attrs = services, attrs
         self._problems: list[tuple[MutatingPolicy, str, str, str]] = []
 
-    def run(self, policies: tuple[tuple[MutatingPolicy, tuple[Binding, ...]], ...]) -> None:
+    async def run(self, policies: tuple[tuple[MutatingPolicy, tuple[Binding, ...]], ...]) -> None:
         """Every policy under its bindings. Raises APIError."""
-        invocations = [found for policy, bindings in policies for found in self._invocations(policy, bindings)]
+        invocations: list[tuple[MutatingPolicy, Binding, Kind, Tree | None]] = []
+        for policy, bindings in policies:
+            invocations += await self._invocations(policy, bindings)
         if invocations:
-            self._mutate(invocations)
+            await self._mutate(invocations)
         told = [(text, reason) for policy, _, text, reason in self._problems if not policy.ignores_failures]
         if told:
             resource = self._attrs.kind.group_resource
             details = details_of(resource.group, resource.resource, name_of(self._attrs))
             raise APIError(403, told[0][1], told[0][0], details | {"causes": [{"message": text} for text, _ in told]})
 
-    def _invocations(
+    async def _invocations(
         self, policy: MutatingPolicy, bindings: tuple[Binding, ...],
     ) -> list[tuple[MutatingPolicy, Binding, Kind, Tree | None]]:
         try:
@@ -120,16 +121,27 @@ class _Round:
             try:
                 if binding.matcher is not None and binding.matcher.matches(self._attrs) is None:
                     continue
+                if not await self._has_version(policy, kind):
+                    continue
                 found += [(policy, binding, kind, each) for each in parameters(self._services, policy, binding, self._attrs)]
             except (ConfigurationError, APIError) as error:
                 self._failed(policy, binding, f"failed to configure binding: {error}", "Forbidden")
         return found
 
+    async def _has_version(self, policy: MutatingPolicy, kind: Kind) -> bool:
+        """Whether the object is there in the version that a policy wants, converted if need be."""
+        try:
+            await versions.prepare(self._services, self._attrs, kind)
+        except APIError as error:
+            self._failed(policy, None, f"failed to configure policy: {error}", "Forbidden")
+            return False
+        return True
+
     def _failed(self, policy: MutatingPolicy, binding: Binding | None, text: str, reason: str = "Invalid") -> None:
         who = f"policy {go_quote(policy.name)}" if binding is None else f"policy '{policy.name}' with binding '{binding.name}'"
         self._problems.append((policy, binding.name if binding else "", f"{who} denied request: {text}", reason))
 
-    def _mutate(self, invocations: list[tuple[MutatingPolicy, Binding, Kind, Tree | None]]) -> None:
+    async def _mutate(self, invocations: list[tuple[MutatingPolicy, Binding, Kind, Tree | None]]) -> None:
         attrs = self._attrs
         reinvocation = attrs.reinvocable()
         rounds: _Rounds = reinvocation.states.setdefault(MutatingPolicies.name, _Rounds())
@@ -139,10 +151,11 @@ class _Round:
         for policy, binding, kind, params in invocations:
             meta = (params or {}).get("metadata") or {}
             key = (policy.name, binding.name, meta.get("namespace", ""), meta.get("name", ""))
+            await versions.prepare(self._services, attrs, kind)
             if not self._wanted(policy, binding, kind, params) or (reinvocation.again and key not in rounds.again):
                 continue
             before = attrs.obj
-            dirty = self._invoke(policy, binding, kind, params) or dirty
+            dirty = await self._invoke(policy, binding, kind, params) or dirty
             if not same(before, attrs.obj):
                 rounds.require_invoked()
                 reinvocation.wanted = True
@@ -162,7 +175,7 @@ class _Round:
             self._failed(policy, binding, str(error))
             return False
 
-    def _invoke(self, policy: MutatingPolicy, binding: Binding, kind: Kind, params: Tree | None) -> bool:
+    async def _invoke(self, policy: MutatingPolicy, binding: Binding, kind: Kind, params: Tree | None) -> bool:
         """All mutations of a policy; whether any was applied."""
         attrs, applied = self._attrs, False
         for mutation in policy.mutations:
@@ -175,7 +188,8 @@ class _Round:
                 changed = mutation.mutate(self._services, attrs, kind, mutation.expression, activation)
                 if changed is not None:
                     found = versions.decoded(self._services, attrs, changed, kind)
-                    attrs.obj = versions.taken(self._services, attrs, found, kind)
+                    attrs.obj = await versions.take_back(self._services, attrs, found, kind)
+                    await versions.prepare(self._services, attrs, kind)
             except (Failed, OutOfBudget, PatchFailed) as error:
                 self._failed(policy, binding, str(error))
                 continue

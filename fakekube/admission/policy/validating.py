@@ -4,11 +4,12 @@ All policies that match are evaluated, under all of their bindings and parameter
 is the answer. Upstream: plugin/policy/validating.
 """
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from typing import NamedTuple
 
 import orjson
 
+from fakekube.admission import versions
 from fakekube.admission.expressions import Activation, Budget, Expression, Failed, OutOfBudget
 from fakekube.admission.matching import is_namespace
 from fakekube.admission.policy.parameters import ConfigurationError, check_kind, parameters
@@ -71,11 +72,10 @@ class ValidatingPolicies:
         self._services = services
         self._policies = Policies(services, "validatingadmissionpolicies", ValidatingPolicy)
 
-    def validate(self, attrs: Attributes) -> None:
+    def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Evaluate every policy. Raises APIError of the first denial."""
         policies = self._policies.now()
-        if policies:
-            _Round(self._services, attrs).run(policies)
+        return _Round(self._services, attrs).run(policies) if policies else None
 
 
 class _Round:
@@ -86,7 +86,7 @@ class _Round:
         self._denials: list[tuple[str, str, Decision]] = []
         self._failures: list[Tree] = []
 
-    def run(self, policies: tuple[tuple[ValidatingPolicy, tuple[Binding, ...]], ...]) -> None:
+    async def run(self, policies: tuple[tuple[ValidatingPolicy, tuple[Binding, ...]], ...]) -> None:
         for policy, bindings in policies:
             try:
                 kind = policy.matcher.matches(self._attrs)
@@ -99,7 +99,7 @@ class _Round:
                 continue
             annotations: dict[str, list[str]] = {}
             for binding in bindings:
-                self._bound(policy, binding, kind, annotations)
+                await self._bound(policy, binding, kind, annotations)
             for key, texts in annotations.items():
                 self._attrs.ctx.annotate(f"{policy.name}/{key}", ", ".join(texts))
         if self._failures:
@@ -111,13 +111,20 @@ class _Round:
         if not policy.ignores_failures:
             self._denials.append((policy.name, binding.name if binding is not None else "", Decision(0, message)))
 
-    def _bound(self, policy: ValidatingPolicy, binding: Binding, kind: Kind, annotations: dict[str, list[str]]) -> None:
+    async def _bound(
+        self, policy: ValidatingPolicy, binding: Binding, kind: Kind, annotations: dict[str, list[str]],
+    ) -> None:
         try:
             if binding.matcher is not None and binding.matcher.matches(self._attrs) is None:
                 return
             found = parameters(self._services, policy, binding, self._attrs)
         except (ConfigurationError, APIError) as error:
             self._misconfigured(policy, binding, f"failed to configure binding: {error}")
+            return
+        try:
+            await versions.prepare(self._services, self._attrs, kind)
+        except APIError as error:
+            self._misconfigured(policy, binding, f"failed to convert object version: {error}")
             return
         for each in found:
             decisions, problems = self._evaluate(policy, kind, each, annotations)
