@@ -168,5 +168,5 @@ def _too_wide(kind: str, name: str, ratio: Quantity, request: Quantity, limit: Q
     if not limit.nano:
         return [f"{what}, but no limit is specified or limit is 0"]
     if limit.nano * quantity.NANO > ratio.nano * request.nano:
-        return [f"{what}, but provided ratio is {limit.nano / request.nano:f}"]
+        return [f"{what}, but provided ratio is {quantity.quotient(limit.nano, request.nano):f}"]
     return []

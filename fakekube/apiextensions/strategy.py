@@ -6,6 +6,7 @@ are not asked when something is wrong that they could trip over. Upstream:
 apiextensions-apiserver/pkg/registry/customresource.
 """
 
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fakekube.apiextensions.rules.checking import Checker
 
 RATCHETING = "CRDValidationRatcheting"
-MAX_INT32 = (1 << 31) - 1
+MAX_INT32, INT64 = (1 << 31) - 1, 1 << 63
 BLOCKING = ("Unsupported value", "Required value", "Too long", "Too many")
 """Errors that keep the rules in CEL from being asked, besides wrong types."""
 NOT_CHECKED = (
@@ -261,7 +262,10 @@ def _about_finalizer(name: str) -> list[str]:
 
 
 def print_as_go(value: Json) -> None:
-    """Make whole floats integers, at any depth, in place."""
+    """Make whole floats integers, at any depth, in place, as far as 64 bits hold them.
+
+    Go shows the fewest digits that tell a float from others, then zeros.
+    """
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for place, item in items:
         kind = item.__class__
@@ -269,5 +273,6 @@ def print_as_go(value: Json) -> None:
             continue
         if kind is dict or kind is list:
             print_as_go(item)
-        elif kind is float and item.is_integer() and abs(item) < 1e21:
-            value[place] = int(item)
+        elif kind is float and item.is_integer() and -INT64 <= item < 2 * INT64:
+            whole = int(Decimal(repr(item)))
+            value[place] = whole if -INT64 <= whole < 2 * INT64 else item

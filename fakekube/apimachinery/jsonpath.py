@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apimachinery.gotext import float_text
 from fakekube.apimachinery.types import Json
 from fakekube.util.memory import memoized
 
@@ -65,13 +66,7 @@ def text_of(value: Json) -> str:
         return _escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
     if isinstance(value, bool):
         return "true" if value else "false"
-    return go_float(value) if isinstance(value, float) else str(value)
-
-
-def go_float(value: float) -> str:
-    """A float as Go's ``%v`` prints it: ``1.5``, ``1e+06``."""
-    text = next(text for precision in range(18) if float(text := f"{value:.{precision}e}") == value or precision == 17)
-    return repr(value).removesuffix(".0") if -4 <= int(text.partition("e")[2]) < 6 else text
+    return float_text(value) if isinstance(value, float) else str(value)
 
 
 def _escaped(text: str) -> str:

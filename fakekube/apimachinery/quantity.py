@@ -7,6 +7,7 @@ canonical is kept as it stands (``+5``, ``1.500``), amounts below a billionth ro
 exponents beyond E have no suffix.
 """
 
+import math
 import re
 from typing import NamedTuple
 
@@ -50,6 +51,14 @@ class Quantity(NamedTuple):
     def milli_value(self) -> int:
         """The amount in thousandths, rounded away from zero."""
         return _rounded(self.nano, NANO // 1000)
+
+
+def quotient(amount: int, other: int) -> float:
+    """How often one amount is in another that is above 0; infinite where no float is so large."""
+    try:
+        return amount / other
+    except OverflowError:
+        return math.inf if amount > 0 else -math.inf
 
 
 def parse(value: str | float) -> Quantity:

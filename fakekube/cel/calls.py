@@ -58,7 +58,12 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
         for overload in overloads:
             if not overload.guarded or all(map(values.matches, given, overload.arguments)):
                 working = _WORKING.get(overload.id)
-                result = overload.implementation(*given) if working is None else working(frame, *given)
+                if working is not None:
+                    result = working(frame, *given)
+                elif overload.id in SEARCHES:
+                    result = _searched(frame, overload.implementation, *given)
+                else:
+                    result = overload.implementation(*given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
                     raise errors.CostExceeded
@@ -143,6 +148,53 @@ def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
         if found:
             return True
     return False
+
+
+EXPRESSION_WORK, INSTRUCTION_WORK, SCANNED_A_WORK = 600, 20, 64
+SEARCHES = frozenset({
+    "matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"})
+
+
+def searching_call(overload: functions.Overload, arguments: Sequence[Code]) -> Code:
+    """A call with a regular expression that is known only now.
+
+    Making it ready is work: a class of many characters, repeated, takes more time than its cost
+    says.
+    """
+    counted, implementation = overload.cost, overload.implementation
+    assert counted is not None
+    cost = counted
+
+    def run(frame: list[Any]) -> Any:
+        given = [argument(frame) for argument in arguments]
+        result = _searched(frame, implementation, *given)
+        frame[0] -= cost(given, result)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return result
+
+    return run
+
+
+def _searched(frame: list[Any], implementation: Callable[..., Any], text: Any, pattern: Any, *more: Any) -> Any:
+    """Each expression is made ready once in an evaluation; frame[3] holds those that were."""
+    ready = frame[3]
+    if ready is None:
+        ready = frame[3] = set()
+    if pattern.__class__ is str and pattern not in ready:
+        ready.add(pattern)
+        frame[1] -= EXPRESSION_WORK
+        if frame[1] < 0:
+            raise errors.CostExceeded
+        frame[1] -= INSTRUCTION_WORK * regex.instructions(pattern)
+        if frame[1] < 0:
+            raise errors.CostExceeded
+    result = implementation(text, pattern, *more)
+    if result.__class__ is list:
+        frame[1] -= len(result) * len(text) // SCANNED_A_WORK
+        if frame[1] < 0:
+            raise errors.CostExceeded
+    return result
 
 
 _WORKING = {"add_list": _added, "in_list": _is_in}

@@ -43,16 +43,23 @@ def parse(text: str, known_macros: Macros, *, optional_syntax: bool) -> tree.Exp
     try:
         parsed = parser.whole()
     except _Unexpected:
-        unread = grammar.issues(text, found, unrecognized)
+        try:
+            unread = grammar.issues(text, found, unrecognized)
+        except RecursionError:
+            raise _too_deep(text) from None
         known = dict.fromkeys([*syntax.lexical(unrecognized), *unread, *parser.issues])
         raise errors.CompileError(text, list(known)) from None
     except _Refused as refused:
         raise errors.CompileError(text, [errors.Issue(str(refused), -1)]) from None
     except RecursionError:
-        raise errors.CompileError(text, [errors.Issue(f"expression recursion limit exceeded: {MAX_DEPTH}", -1)]) from None
+        raise _too_deep(text) from None
     if unrecognized or parser.issues:
         raise errors.CompileError(text, [*syntax.lexical(unrecognized), *parser.issues])
     return parsed
+
+
+def _too_deep(text: str) -> errors.CompileError:
+    return errors.CompileError(text, [errors.Issue(f"expression recursion limit exceeded: {MAX_DEPTH}", -1)])
 
 
 class _Parser:

@@ -1,7 +1,8 @@
 """From a checked tree to closures.
 
 A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
-compared, which cost too little), at 2 what was converted, then variables. A closure takes a frame
+compared, which cost too little), at 2 what was converted, at 3 the regular expressions that were
+made ready, then variables. A closure takes a frame
 and returns a value or raises. What a part costs in any case is added up when it is planned; only
 what depends on values is counted while it runs. What is constant is computed here, for free.
 
@@ -18,8 +19,8 @@ from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
 
-FIRST_SLOT = 3
-_CONSTANT_FRAME = (costs.MAX, costs.MAX, None)
+FIRST_SLOT = 4
+_CONSTANT_FRAME = (costs.MAX, costs.MAX, None, None)
 
 
 class Form(enum.Enum):
@@ -191,6 +192,8 @@ class Planner:
                 return Plan(calls.add_lists(codes[0], codes[1]), cost + 1)
             if overload.id in {"matches", "matches_string"} and constants[1]:
                 return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
+            if overload.id in calls.SEARCHES:
+                return Plan(calls.searching_call(overload, codes), cost)
             if overload.cost is None:
                 return Plan(calls.call(overload, codes, constants), cost + 1)
             return Plan(calls.costed_call(overload.implementation, codes, overload.cost), cost)

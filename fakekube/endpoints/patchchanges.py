@@ -13,13 +13,14 @@ import orjson
 from fakekube.apimachinery import errors, field_errors, gojson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gotext import value_text
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
 from fakekube.endpoints.options import INT64, WriteOptions
-from fakekube.endpoints.patchtexts import convert_error, custom_text, go_map, patched_text
+from fakekube.endpoints.patchtexts import convert_error, custom_text, patched_text
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name
 from fakekube.patch import json_patch, merge_patch, strategic_merge
@@ -219,9 +220,9 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
             patched = strategic_merge.apply(old, whole(), schema)
         except strategic_merge.PatchError as error:
             if error.reason == "Invalid":
-                raise _unfit(go_map(whole()), error.text) from None
+                raise _unfit(value_text(whole()), error.text) from None
             raise APIError(error.code, error.reason, error.text) from None
-        return _decoded(scope, old, patched, lambda: go_map(whole()), found, directive, warnings, converted=True)
+        return _decoded(scope, old, patched, lambda: value_text(whole()), found, directive, warnings, converted=True)
 
     return change
 

@@ -7,7 +7,6 @@ Upstream: evanphx/json-patch, fmt, and apimachinery/pkg/runtime/converter.go.
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import orjson
 
@@ -68,21 +67,6 @@ def sorted_keys(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: sorted_keys(value[key]) for key in sorted(value)}
     return [sorted_keys(item) for item in value] if isinstance(value, list) else value
-
-
-def go_map(value: Any) -> str:
-    """A value as Go's ``%v`` prints it: ``map[a:1 b:[x y]]``."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{go_map(value[key])}' for key in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(go_map, value))}]"
-    if value is None:
-        return "<nil>"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)
 
 
 def convert_error(text: str, schema: Schema | None = None) -> str:

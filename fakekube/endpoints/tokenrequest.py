@@ -1,5 +1,6 @@
 """POST serviceaccounts/<name>/token: a token for a service account.
 
+Admission sees it as the CREATE of a TokenRequest, before there is a token.
 Upstream: pkg/registry/core/serviceaccount/storage/token.go.
 """
 
@@ -16,6 +17,7 @@ from fakekube.endpoints.options import WriteOptions, write_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import WRONG_NAMESPACE
+from fakekube.registry.attributes import Attributes
 
 DEFAULT_SECONDS, MIN_SECONDS, MAX_SECONDS = 3600, 600, 1 << 32
 KUBELET_SECONDS, EXTENDED_SECONDS = 3607, 365 * 24 * 3600
@@ -23,6 +25,8 @@ KUBELET_SECONDS, EXTENDED_SECONDS = 3607, 365 * 24 * 3600
 a time when tokens had no end.
 """
 ISSUED = "authentication.kubernetes.io/issued-credential-id"
+NO_TOKEN: Tree = {"token": "", "expirationTimestamp": None}
+MISMATCH = "authentication.k8s.io/token-request-uid-mismatch"
 KIND = GroupKind("authentication.k8s.io", "TokenRequest")
 BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
@@ -41,43 +45,63 @@ class TokenRequests:
         options = write_options(request, "CreateOptions")
         asked = bodies.decode(scope, request, options.directive, info.warnings)
         meta, spec = dict(asked.get("metadata") or {}), dict(asked.get("spec") or {})
-        if meta.get("namespace", info.namespace) != info.namespace:
+        if meta.setdefault("namespace", info.namespace) != info.namespace:
             raise errors.bad_request(WRONG_NAMESPACE)
-        account = scope.store.load(scope.store.find(info.namespace, info.name))
-        if meta.get("name", info.name) != info.name:
-            raise errors.invalid(
-                KIND,
-                info.name,
-                [
-                    field_errors.invalid(
-                        "metadata.name", meta["name"], "must match the service account name if specified"
-                    )
-                ],
-            )
-        _check_account(scope, info, account, meta.get("uid", ""))
         if not spec.get("expirationSeconds"):
             spec["expirationSeconds"] = DEFAULT_SECONDS
-        if found := _seconds_errors(spec["expirationSeconds"]):
-            raise errors.invalid(KIND, "", found)
-        owned = _owned(scope, info, request, options, {**asked, "metadata": meta, "spec": spec})
-        bound = _bound_object(scope, info, spec.get("boundObjectRef"))
+        asked = {**asked, "metadata": meta, "spec": spec}
+        meta |= _owned(scope, info, request, options, asked)
+        asked["spec"] = {"audiences": None, "boundObjectRef": None, **spec}
+        asked["status"] = dict(NO_TOKEN)
+        context, chain = scope.context(info, request, "CREATE", options), scope.store.admission()
+        attrs = Attributes(
+            scope.kind, info.namespace, info.name, context.operation, context.subresource, asked, None, context.options, context)
+        await chain.admit(attrs)
+        account = _complete(scope, info, attrs)
+        await chain.validate(attrs)
+        assert attrs.obj is not None, "admission does not take objects away"
+        return object_answer(scope, request, form, self._issue(scope, info, attrs.obj, account), status=201)
+
+    def _issue(self, scope: Scope, info: RequestInfo, asked: Tree, account: Tree) -> Tree:
+        """The request with a token. Raises 400, 404 and 409 for what it is to be bound to."""
+        spec = asked["spec"]
+        audiences, seconds = spec["audiences"], spec["expirationSeconds"]
+        bound = _bound_object(scope, info, spec["boundObjectRef"])
         now = scope.services.clock.time()
-        expires = now + spec["expirationSeconds"]
-        audiences = spec.get("audiences") or [ISSUER]
-        if bound and bound[0].kind == "Pod" and spec["expirationSeconds"] == KUBELET_SECONDS and audiences == [ISSUER]:
+        expires = now + seconds
+        if bound and bound[0].kind == "Pod" and seconds == KUBELET_SECONDS and audiences == [ISSUER]:
             issued = self._tokens.issue(account, audiences, now + EXTENDED_SECONDS, bound, warn_after=expires)
         else:
             issued = self._tokens.issue(account, audiences, expires, bound)
         info.audit_annotations[ISSUED] = issued.credential_id
-        answer: Tree = {
-            "kind": asked["kind"], "apiVersion": asked["apiVersion"],
-            "metadata": {**meta, "name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
-                         "creationTimestamp": format_time(now), **owned},
-            "spec": {"audiences": audiences, "expirationSeconds": spec["expirationSeconds"],
-                     "boundObjectRef": spec.get("boundObjectRef")},
-            "status": {"token": issued.token, "expirationTimestamp": format_time(expires)},
-        }
-        return object_answer(scope, request, form, answer, status=201)
+        return {**asked, "status": {"token": issued.token, "expirationTimestamp": format_time(expires)}}
+
+
+def _complete(scope: Scope, info: RequestInfo, attrs: Attributes) -> Tree:
+    """Fill in what the server adds to what mutating admission left; the account that is meant.
+
+    Raises 404, 409 and 422.
+    """
+    assert attrs.obj is not None, "admission does not take objects away"
+    meta, spec = dict(attrs.obj.get("metadata") or {}), attrs.obj.get("spec") or {}
+    owned = {"managedFields": meta.pop("managedFields")} if "managedFields" in meta else {}
+    for name, wanted in (("name", info.name), ("namespace", info.namespace)):
+        if meta.get(name, wanted) != wanted:
+            text = f"must match the service account {name} if specified"
+            raise errors.invalid(KIND, info.name, [field_errors.invalid(f"metadata.{name}", meta[name], text)])
+    account = scope.store.load(scope.store.find(info.namespace, info.name))
+    _check_account(scope, info, account, meta.get("uid", ""))
+    seconds = spec.get("expirationSeconds", 0)
+    if found := _seconds_errors(seconds):
+        raise errors.invalid(KIND, "", found)
+    attrs.obj = {
+        "kind": attrs.obj["kind"], "apiVersion": attrs.obj["apiVersion"],
+        "metadata": {**meta, "name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
+                     "creationTimestamp": attrs.ctx.now, **owned},
+        "spec": {"audiences": spec.get("audiences") or [ISSUER], "expirationSeconds": seconds,
+                 "boundObjectRef": spec.get("boundObjectRef")},
+        "status": dict(NO_TOKEN)}
+    return account
 
 
 def _owned(scope: Scope, info: RequestInfo, request: Request, options: WriteOptions, asked: Tree) -> Tree:
@@ -102,6 +126,7 @@ def _check_account(scope: Scope, info: RequestInfo, account: Tree, uid: str) -> 
     what = f"the UID in the token request ({uid}) does not match the UID of the service account ({own})"
     if scope.services.cluster.gate("TokenRequestServiceAccountUIDValidation"):
         raise errors.conflict(GroupResource(KIND.group, KIND.kind), info.name, what)
+    info.audit_annotations[MISMATCH] = what
     info.warnings.append(
         f"{what} but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error")
 

@@ -7,6 +7,7 @@ to its first unknown field.
 from typing import Any
 
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gotext import value_text
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields.fieldsv1 import element_text
 from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node, TypedError
@@ -109,17 +110,7 @@ def _about_scalar(wanted: str, value: Json) -> str:
 
 def _shown(value: Json) -> str:
     """A value as Go's %v prints the wrapper around it."""
-    return f"&{{{_go_value(value)}}}"
-
-
-def _go_value(value: Json) -> str:
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go_value(value[key])}" for key in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(map(_go_value, value)) + "]"
-    if value is None:
-        return "<nil>"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return f"&{{{value_text(value)}}}"
 
 
 def _go_syntax(value: Json) -> str:

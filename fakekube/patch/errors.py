@@ -3,8 +3,8 @@
 Upstream: apimachinery/pkg/util/mergepatch/errors.go.
 """
 
+from fakekube.apimachinery.gotext import type_text, value_text
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.patch.gotext import type_text, value_text
 
 
 class PatchError(ValueError):

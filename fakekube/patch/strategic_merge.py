@@ -12,10 +12,10 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
+from fakekube.apimachinery.gotext import value_text
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.patch.element_order import Places, hashable, in_order, kind_of, partition
 from fakekube.patch.errors import PatchError, bad_format, bad_type, no_merge_key
-from fakekube.patch.gotext import value_text
 from fakekube.schema.structural import Schema
 
 __all__ = ["PatchError", "apply"]

@@ -181,7 +181,8 @@ def _raw_of(tree: Tree) -> Tree:
         if key == "properties":
             raw["properties"] = {name: _raw_of(child) for name, child in value.items()}
         elif key == "items":
-            raw["items"] = _raw_of(value)
+            if value is not None:  # an empty list is none
+                raw["items"] = _raw_of(value)
         elif key == "additionalProperties":
             if isinstance(value, dict):
                 raw["additional"] = _raw_of(value)

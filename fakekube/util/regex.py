@@ -27,6 +27,10 @@ class Match(Protocol):
 class Expression(Protocol):
     """A compiled expression; as in ``re``."""
 
+    @property
+    def programsize(self) -> int:
+        """How many instructions it has."""
+
     def search(self, text: str, pos: int = 0, /) -> Match | None:
         """Where it is found first, from a position on; what stands before it still counts."""
 
@@ -55,7 +59,7 @@ class RegexError(ValueError):
     """An expression that is none; says what Go says."""
 
 
-@memoized(1024)
+@memoized(256)
 def compiled(pattern: str) -> Expression:
     """An expression to search with.
 
@@ -72,6 +76,17 @@ def compiled(pattern: str) -> Expression:
         text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
         raise RegexError(_worded(text)) from None
     return found
+
+
+def instructions(pattern: str) -> int:
+    """How large an expression is once it is compiled, 0 for one that is none.
+
+    A class of many characters, repeated, has a hundred thousand.
+    """
+    try:
+        return compiled(pattern).programsize
+    except RegexError:
+        return 0
 
 
 def _worded(text: str) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.errors import APIError
-from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
+from fakekube.apimachinery.gotext import value_text
+from fakekube.endpoints.patchtexts import convert_error, patched_text
 from fakekube.registry.store import Store
 from tests.apiserver.conftest import Api
 
@@ -214,7 +215,8 @@ def test_go_prints_a_map() -> None:
     """Given a value / when it is printed as Go prints maps / then keys are sorted and nothing is
     quoted.
     """
-    assert go_map({"b": [1, None, True], "a": {"x": "y z"}}) == "map[a:map[x:y z] b:[1 <nil> true]]"
+    tree = {"b": [1, None, True, 1.2345678, 1e6, -0.5], "a": {"x": "y z"}}
+    assert value_text(tree) == "map[a:map[x:y z] b:[1 <nil> true 1.2345678 1e+06 -0.5]]"
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,33 @@ and above by status, and those that cost more CPU time than their bytes allow.
 import logging
 import sys
 from collections import Counter
+from typing import Any
 
 from tests.fuzz.blowing import Blower, Spent, spend
 from tests.fuzz.conftest import Target
+from tests.fuzz.customs import CustomBlower, prepare
 
 EVERY = 20_000
+EVERY_CUSTOM = 5
+"""One request of so many is about custom resources, admission or identity; every other one of them
+by a user who may do little.
+"""
 FRESH_EVERY = 50_000
 """After so many requests the server is a new one: its log of requests grows."""
 
 
 def run(requests: int, seed: int) -> int:
     """Send them. How many were not as they should be."""
-    blower, target = Blower(seed), Target()
+    blower, target, limited_target = Blower(seed), _prepared(), _prepared(authorization_mode="RBAC")
+    customs, limited = CustomBlower(seed), CustomBlower(seed + 1, {"impersonate-user": "limited"})
     statuses: Counter[int] = Counter()
     bad: list[Spent] = []
     total_bytes, total_seconds = 0, 0.0
     for number in range(1, requests + 1):
-        spent = spend(target, blower.next())
+        if number % (2 * EVERY_CUSTOM) == 0:
+            spent = spend(limited_target, limited.next())
+        else:
+            spent = spend(target, (blower if number % EVERY_CUSTOM else customs).next())
         statuses[spent.status] += 1
         total_bytes, total_seconds = total_bytes + spent.sent.size, total_seconds + spent.cpu_seconds
         if spent.why or spent.over_budget:
@@ -33,7 +43,8 @@ def run(requests: int, seed: int) -> int:
             print(_line(number, spent), flush=True)
         if number % FRESH_EVERY == 0:
             target.loop.close()
-            target = Target()
+            limited_target.loop.close()
+            target, limited_target = _prepared(), _prepared(authorization_mode="RBAC")
         if number % EVERY == 0:
             print(f"{number} requests", flush=True)
     broken = sum(bool(spent.why) for spent in bad)
@@ -41,6 +52,13 @@ def run(requests: int, seed: int) -> int:
     print(f"answers of 500 and above: {({s: n for s, n in sorted(statuses.items()) if s >= 500}) or 'none'}")
     print(f"broken promises: {broken}; over budget: {len(bad) - broken}")
     return len(bad)
+
+
+def _prepared(**options: Any) -> Target:
+    """A server with definitions, a policy and a role."""
+    target = Target(**options)
+    prepare(target)
+    return target
 
 
 def _line(number: int, spent: Spent) -> str:

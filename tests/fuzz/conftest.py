@@ -55,11 +55,13 @@ class Ear:
 class Target:
     """A server with a ConfigMap and a Pod called ``kept``, on a loop of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         self.loop = asyncio.new_event_loop()
+        chosen = ClusterOptions.of(**options)
+        self.identity = Identity(chosen)
+        self._who = {"authorization": f"Bearer {self.identity.token}"} if options else {}
         plane = build_apiserver(
-            ClusterOptions.of(), ManualClock(), Rng(0), identity=Identity(ClusterOptions.of()), nodes=NoNodes(),
-            service_accounts=lambda: False)
+            chosen, ManualClock(), Rng(0), identity=self.identity, nodes=NoNodes(), service_accounts=lambda: False)
         self.server = plane.apiserver
         self.storage = plane.apiserver.storage
         pod = {"metadata": {"name": "kept"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -72,7 +74,12 @@ class Target:
 
     def read(self, path: str) -> Any:
         """The tree that a GET gives."""
-        return orjson.loads(self.loop.run_until_complete(self.server.handle(Request("GET", path, {}, {}, b""))).body)
+        request = Request("GET", path, {}, self._who, b"")
+        return orjson.loads(self.loop.run_until_complete(self.server.handle(request)).body)
+
+    def post(self, path: str, tree: Any, query: Query | None = None) -> Response:
+        """Create something, as the administrator."""
+        return self.send("POST", path, orjson.dumps(tree), query=query)
 
     def send(
         self,
@@ -89,7 +96,7 @@ class Target:
         Its answer is no panic, can be written, and, if it is a refusal, nothing has happened.
         """
         asked = {name: [value] if isinstance(value, str) else value for name, value in (query or {}).items()}
-        request = Request(method, path, asked, {"content-type": media, **(headers or {})}, body, patience=Hurried())
+        request = Request(method, path, asked, {"content-type": media, **self._who, **(headers or {})}, body, patience=Hurried())
         before = self.storage.revision
         response = self.loop.run_until_complete(asyncio.wait_for(self.server.handle(request), 60))
         if response.stream is not None:

@@ -261,7 +261,8 @@ class Sync:
     def _tolerances(self) -> Tolerances:
         behavior = self._spec.get("behavior") or {} if self._shared.ctx.enabled("HPAConfigurableTolerance") else {}
         down, up = (
-            quantity.parse(text).nano / quantity.NANO if (text := (behavior.get(name) or {}).get("tolerance")) else TOLERANCE
+            quantity.quotient(quantity.parse(text).nano, quantity.NANO)
+            if (text := (behavior.get(name) or {}).get("tolerance")) else TOLERANCE
             for name in ("scaleDown", "scaleUp"))
         return Tolerances(down, up)
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from fakekube.apiextensions.objects.constraints import Constraints, Number
 from fakekube.apiextensions.objects.correlation import Correlation
-from fakekube.apiextensions.objects.goprinting import as_shown, fits_float32, is_whole, show_float
+from fakekube.apiextensions.objects.goprinting import as_shown, fits_float32, is_whole
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, go_quote
+from fakekube.apimachinery.gotext import float_text
 from fakekube.apimachinery.types import Json
 from fakekube.util.regex import RegexError, compiled
 
@@ -226,8 +227,8 @@ def _about_multiple(_: Constraints, value: Number, factor: Number, path: str) ->
     else:
         fits = False
     if factor <= 0:
-        return [_invalid(path, as_shown(factor), f"factor MultipleOf declared for {path} must be positive: {show_float(factor)}")]
-    return [] if fits else [_invalid(path, as_shown(value), f"{path} in body should be a multiple of {show_float(factor)}")]
+        return [_invalid(path, as_shown(factor), f"factor MultipleOf declared for {path} must be positive: {float_text(factor)}")]
+    return [] if fits else [_invalid(path, as_shown(value), f"{path} in body should be a multiple of {float_text(factor)}")]
 
 
 def _about_minimum(node: Constraints, value: Number, bound: Number, path: str) -> list[Violation]:
@@ -235,7 +236,7 @@ def _about_minimum(node: Constraints, value: Number, bound: Number, path: str) -
     if value > bound or (value == bound and not node.exclusive_minimum):
         return []
     relation = "greater than" if node.exclusive_minimum else "greater than or equal to"
-    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
+    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {float_text(bound)}")]
 
 
 def _about_maximum(node: Constraints, value: Number, bound: Number, path: str) -> list[Violation]:
@@ -243,7 +244,7 @@ def _about_maximum(node: Constraints, value: Number, bound: Number, path: str) -
     if value < bound or (value == bound and not node.exclusive_maximum):
         return []
     relation = "less than" if node.exclusive_maximum else "less than or equal to"
-    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
+    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {float_text(bound)}")]
 
 
 # lists and objects

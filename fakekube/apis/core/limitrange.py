@@ -129,8 +129,8 @@ def _ratio(path: str, ratio: Quantity, low: Quantity | None, high: Quantity | No
     if ratio.nano < quantity.parse("1").nano:
         found.append(invalid(path, ratio.text, f"ratio {ratio.text} is less than 1"))
     if low and high and low.nano:
-        most = high.nano / low.nano
-        if ratio.milli_value / 1000 > most:
+        most = quantity.quotient(high.nano, low.nano)
+        if quantity.quotient(ratio.milli_value, 1000) > most:
             found.append(invalid(path, ratio.text, f"ratio {ratio.text} is greater than max/min = {most:f}"))
     return found
 

@@ -12,6 +12,8 @@ from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing
 from fakekube.util import regex
 
+MAX_SCANNED = 2**28  # characters behind all parts together
+
 
 def library() -> Library:
     """The functions of every release."""
@@ -49,20 +51,21 @@ def find(text: str, pattern: str) -> str:
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     """The parts that match, so many at most; all for a negative limit.
 
-    An empty part right behind another is none.
+    An empty part right behind another is none. Raises CostExceeded where there may be much to look
+    at again for each of many parts: the cost is that of one look.
     """
-    compiled = _compiled(pattern)
     parts: list[str] = []
-    place, end_before = 0, -1
-    while place <= len(text) and len(parts) != limit:
-        found = compiled.search(text, place)
-        if found is None:
-            break
+    end_before, scanned = -1, 0
+    for found in _compiled(pattern).finditer(text) if limit else ():
         start, end = found.span()
-        if end > place or start != end_before:
+        scanned += len(text) - start
+        if scanned > MAX_SCANNED:
+            raise errors.CostExceeded
+        if end > start or start != end_before:
             parts.append(text[start:end])
-        place = end if end > place else place + 1
         end_before = end
+        if len(parts) == limit:
+            break
     return parts
 
 

@@ -136,3 +136,8 @@ def test_a_quota_that_lets_ask_for_more_than_may_be_used_is_warned_of(hard, expe
     obj, ctx = quota(hard=hard), World().context()
     assert resourcequota.STRATEGY.warnings(obj, None, ctx) == expected
     assert resourcequota.STRATEGY.warnings(obj, obj, ctx) == []
+
+
+def test_a_ratio_that_no_float_holds_is_without_bound():
+    """Given amounts whose ratio no float holds, when a limit range is made, then it is taken."""
+    assert refused(limitrange.STRATEGY, limits(min={"cpu": "1n"}, max={"cpu": "1e400"}, maxLimitRequestRatio={"cpu": "2"})) == []
