@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import orjson
 
@@ -23,7 +23,7 @@ from fakekube.apimachinery.http import Request
 from fakekube.cel import types
 from fakekube.cel.environment import Environment
 from fakekube.client import users
-from fakekube.client.resources import PODS
+from fakekube.client.resources import CONFIG_MAPS, PODS
 from fakekube.composition.cluster import Cluster
 from fakekube.webhooks import AdmissionRequest
 
@@ -132,19 +132,31 @@ def _evaluations() -> Figure:
 
 
 async def _webhooks() -> list[Figure]:
-    """Creates of pods, in turns with a cluster that has no webhook."""
-    async with _cluster() as without, _cluster() as validating, _cluster() as mutating:
-        @validating.webhook("pods", operations=["CREATE"])
-        def validate(request: AdmissionRequest) -> None:
-            assert request.object is not None
+    """Creates, in turns with a cluster that has no webhook. Every one reads the object."""
+    return [
+        await _webhook("a validating in-process webhook, of a ConfigMap", "configmaps", _config_map, 30),
+        await _webhook("a validating in-process webhook, of a Pod", "pods", _pod, 30),
+        await _webhook("a mutating in-process webhook, of a ConfigMap", "configmaps", _config_map, 30, mutating=True),
+        await _webhook("a mutating in-process webhook, of a Pod", "pods", _pod, mutating=True),
+    ]
 
-        @mutating.webhook("pods", operations=["CREATE"], mutating=True)
-        def mutate(request: AdmissionRequest) -> None:
-            request.object["metadata"]["labels"]["seen"] = "yes"
 
-        return [
-            await added(f"an in-process webhook that is {name} adds", Side(without, pods), Side(cluster, pods), 30)
-            for name, cluster, pods in (("validating", validating, _pod), ("mutating", mutating, _further_pod))]
+async def _webhook(
+    name: str, resource: str, make: Callable[[int], Request], must: float | None = None, *, mutating: bool = False,
+) -> Figure:
+    def called(request: AdmissionRequest) -> None:
+        metadata = request.object["metadata"]
+        if mutating:
+            metadata.setdefault("labels", {})["seen"] = "yes"
+
+    async with _cluster() as without, _cluster() as with_it:
+        with_it.webhook(resource, operations=["CREATE"], mutating=mutating)(called)
+        return await added(f"{name} adds", Side(without, make), Side(with_it, make), must)
+
+
+def _config_map(number: int) -> Request:
+    return _post(CONFIG_MAPS.path("default"), orjson.dumps(
+        {"metadata": {"name": f"c{number}"}, "data": {"a": f"b{number}"}}))
 
 
 if __name__ == "__main__":

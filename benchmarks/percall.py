@@ -109,7 +109,7 @@ async def ratio(name: str, without: Side, with_it: Side, must: float) -> Figure:
         f"{found.with_it * 1e6:,.0f} us over {found.without * 1e6:,.0f} us"))
 
 
-async def added(name: str, without: Side, with_it: Side, must: float) -> Figure:
+async def added(name: str, without: Side, with_it: Side, must: float | None = None) -> Figure:
     """A row in microseconds: what one side adds to a request of the other."""
     pairs = await in_turns(without, with_it)
     found = median((pair.with_it - pair.without) / pair.decode for pair in pairs)
