@@ -150,13 +150,14 @@ def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
     return False
 
 
-EXPRESSION_WORK, INSTRUCTION_WORK, SCANNED_A_WORK = 600, 20, 64
+EXPRESSION_WORK, INSTRUCTION_WORK, SCANNED_A_WORK, FORMATTED_WORK = 600, 20, 64, 4
+FORMAT = "string_format"
 SEARCHES = frozenset({
-    "matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"})
+    FORMAT, "matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"})
 
 
 def searching_call(overload: functions.Overload, arguments: Sequence[Code]) -> Code:
-    """A call with a regular expression that is known only now.
+    """A call with a regular expression that is known only now, or one that formats values.
 
     Making it ready is work: a class of many characters, repeated, takes more time than its cost
     says.
@@ -177,7 +178,10 @@ def searching_call(overload: functions.Overload, arguments: Sequence[Code]) -> C
 
 
 def _searched(frame: list[Any], implementation: Callable[..., Any], text: Any, pattern: Any, *more: Any) -> Any:
-    """Each expression is made ready once in an evaluation; frame[3] holds those that were."""
+    """Each expression is made ready once in an evaluation; frame[3] holds those that were.
+
+    What formats values costs as much as its format is long, and its result is the work.
+    """
     ready = frame[3]
     if ready is None:
         ready = frame[3] = set()
@@ -192,8 +196,10 @@ def _searched(frame: list[Any], implementation: Callable[..., Any], text: Any, p
     result = implementation(text, pattern, *more)
     if result.__class__ is list:
         frame[1] -= len(result) * len(text) // SCANNED_A_WORK
-        if frame[1] < 0:
-            raise errors.CostExceeded
+    elif result.__class__ is str:
+        frame[1] -= len(result) * FORMATTED_WORK
+    if frame[1] < 0:
+        raise errors.CostExceeded
     return result
 
 
