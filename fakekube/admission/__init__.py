@@ -2,5 +2,5 @@
 
 Read chain.py first, then namespace_lifecycle.py, the smallest plugin that refuses. Upstream:
 apiserver/pkg/admission and kubernetes/plugin/pkg/admission. configured.py is where webhooks and
-policies begin. Left out: ImagePolicyWebhook, type checking of policies into their status.
+policies begin. Left out: ImagePolicyWebhook.
 """
