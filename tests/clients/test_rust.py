@@ -15,8 +15,8 @@ pytestmark = [*toolchains.MARKS, toolchains.needs("cargo", "cc")]
 @pytest.fixture(scope="session")
 def program() -> list[str]:
     """The command that runs the programs, which are built."""
-    toolchains.prepare(["cargo", "fetch", "--quiet", "--locked"], FOLDER, fetches=True)
-    command = ["cargo", "test", "--quiet", "--locked", "--offline"]
+    toolchains.prepare(["cargo", "fetch", "--quiet"], FOLDER, fetches=True)
+    command = ["cargo", "test", "--quiet", "--offline"]
     toolchains.prepare([*command, "--no-run"], FOLDER, fetches=False)
     return command
 
