@@ -22,8 +22,6 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from fakekube.client.client import Client
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, Webhook
@@ -84,19 +82,18 @@ def made_of(found: Any) -> "Runnable | Declaration | AddOn":
     return made
 
 
-def is_addon(made: "Runnable | Declaration | AddOn") -> "TypeGuard[AddOn]":
-    """Whether it is more than one controller."""
-    return hasattr(made, "manifests")  # the class itself is not loaded for those that have none
-
-
 def parts_of(made: "Runnable | Declaration | AddOn") -> "tuple[Runnable | Declaration, ...]":
     """What a manager runs of it: all controllers of an add-on, else itself."""
-    return made.components if is_addon(made) else (made,)  # type: ignore[return-value]
+    from fakekube.runtime.addon import AddOn
+
+    return made.components if isinstance(made, AddOn) else (made,)
 
 
 def webhooks_of(made: "Runnable | Declaration | AddOn") -> "tuple[Webhook, ...]":
     """The webhooks of an add-on; a controller has none."""
-    return made.webhooks if is_addon(made) else ()
+    from fakekube.runtime.addon import AddOn
+
+    return made.webhooks if isinstance(made, AddOn) else ()
 
 
 async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
@@ -104,7 +101,9 @@ async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> N
 
     Raises as ``addons.install``.
     """
-    if is_addon(made):
+    from fakekube.runtime.addon import AddOn
+
+    if isinstance(made, AddOn):
         from fakekube.composition import addons
 
         await addons.install(client, made)
@@ -153,9 +152,10 @@ class ControllerManager:
     @property
     def declared(self) -> "list[Declaration | AddOn]":
         """The declarations among ``extra``, which another cluster can run, too."""
+        from fakekube.runtime.addon import AddOn
         from fakekube.runtime.builder import Declaration
 
-        return [component for component in self._extra if isinstance(component, Declaration) or is_addon(component)]
+        return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
     def webhooks(self, option: str) -> "list[Webhook]":
         """Those of the add-ons that run besides, or that the option ``controllers`` names."""
@@ -219,11 +219,13 @@ class ControllerManager:
         return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
 
     async def _add(self, name: str) -> None:
+        from fakekube.runtime.addon import AddOn
+
         made = component(name)
-        if is_addon(made):
+        if isinstance(made, AddOn):
             await self._add_made(made)
         else:
-            self.manager.add(made)  # type: ignore[arg-type]
+            self.manager.add(made)
         if name == KUBELET and self._options.metrics_server:
             serve_metrics(self._apiserver)
 

@@ -3,6 +3,7 @@
 Upstream: pkg/apis/authorization/validation, pkg/registry/authorization/util/helpers.go.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from fakekube.apimachinery import fields, labels
@@ -53,17 +54,25 @@ def _requirement_errors(requirement: Tree, path: str, *, of_fields: bool) -> lis
     return kept if requirement.get("key") else [required(child(path, "key"), "must be specified"), *kept]
 
 
+def _as_given(
+    selector: Tree | None, parse: Callable[[str], object], error: type[Exception], name: str,
+) -> SelectorText | None:
+    """A selector that is given as text, if it is one; None where it is given in requirements."""
+    raw = (selector or {}).get("rawSelector", "")
+    if not raw:
+        return None
+    try:
+        parse(raw)
+    except error:
+        return _told("", name)
+    return SelectorText(raw)
+
+
 def field_selector_text(selector: Tree | None) -> SelectorText:
     """A field selector as text."""
-    if not selector:
-        return SelectorText("")
-    raw = selector.get("rawSelector", "")
-    if raw:
-        try:
-            fields.parse(raw)
-        except fields.SelectorError:
-            return _told("", "fieldSelector")
-        return SelectorText(raw)
+    given = _as_given(selector, fields.parse, fields.SelectorError, "fieldSelector")
+    if given is not None or not selector:
+        return given or SelectorText("")
     requirements, terms = selector.get("requirements") or [], []
     for one in requirements:
         values, sign = one.get("values") or [], {"In": "=", "NotIn": "!="}.get(one.get("operator", ""))
@@ -75,15 +84,9 @@ def field_selector_text(selector: Tree | None) -> SelectorText:
 
 def label_selector_text(selector: Tree | None) -> SelectorText:
     """A label selector as text."""
-    if not selector:
-        return SelectorText("")
-    raw = selector.get("rawSelector", "")
-    if raw:
-        try:
-            labels.parse(raw)
-        except labels.SelectorError:
-            return _told("", "labelSelector")
-        return SelectorText(raw)
+    given = _as_given(selector, labels.parse, labels.SelectorError, "labelSelector")
+    if given is not None or not selector:
+        return given or SelectorText("")
     requirements = selector.get("requirements") or []
     known = [one for one in requirements if one.get("operator") in OPERATORS]
     text = str(labels.from_label_selector({"matchExpressions": known}))

@@ -119,3 +119,28 @@ async def test_what_cannot_be_installed_stops_the_start(manifest: str, error: ty
     await cluster.stop()
     assert len(asyncio.all_tasks()) == before
 
+
+
+class Shipping:
+    """A component that has manifests for reasons of its own."""
+
+    name = "shipping"
+    user_agent = ""
+    user = None
+    manifests = ("a cargo list",)
+
+    def __init__(self) -> None:
+        self.started = False
+
+    async def start(self, ctx: Context) -> None:
+        self.started = True
+
+    async def stop(self) -> None:
+        pass
+
+
+async def test_a_component_is_no_add_on_for_having_manifests() -> None:
+    """Given a component with an attribute of an add-on's name, when it runs, then it just runs."""
+    shipping = Shipping()
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[shipping]):
+        assert shipping.started
