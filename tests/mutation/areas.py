@@ -19,6 +19,10 @@ class Area(NamedTuple):
             found += [path] if path.is_file() else sorted(path.rglob("*.py"))
         return found
 
+    def test_files(self, root: Path) -> list[str]:
+        """Its modules of tests, below the root."""
+        return [str(path.relative_to(root)) for place in self.tests for path in sorted((root / place).rglob("test_*.py"))]
+
 
 def _library(name: str, packages: str, tests: str) -> Area:
     return Area(name, tuple(f"fakekube/{package}" for package in packages.split()), _below("tests", tests))
@@ -27,7 +31,7 @@ def _library(name: str, packages: str, tests: str) -> Area:
 def _controllers(name: str, packages: str, more_tests: str = "") -> Area:
     folders = packages.split()
     code = tuple(f"controllers/fakekube_controllers/{package}" for package in folders)
-    return Area(name, code, (*_below("tests/controllers", packages), *_below("tests", more_tests)))
+    return Area(name, code, (*_below("tests/controllers", f"{packages} stories"), *_below("tests", more_tests)))
 
 
 def _below(folder: str, names: str) -> tuple[str, ...]:
@@ -39,7 +43,7 @@ STATED = (
     _library("registry", "registry", "registry endpoints apiserver admission apis releases"),
     _library("endpoints", "endpoints", "endpoints apiserver registry releases server"),
     _library("apiserver", "apiserver", "apiserver endpoints server controllers/podautoscaler controllers/kubelet"),
-    _library("auth", "auth", "auth apiserver endpoints registry"),
+    _library("auth", "auth", "auth authentication apiserver endpoints registry"),
     _library("managedfields", "managedfields", "managedfields endpoints registry"),
     _library("patch", "patch", "patch endpoints"),
     _library("schema", "schema", "schema endpoints apis releases"),
@@ -52,7 +56,7 @@ STATED = (
     _library(
         "composition",
         "composition testing __init__.py __main__.py pytest_plugin.py",
-        "composition runtime",
+        "composition runtime plugin",
     ),
     _library("cli", "cli", "cli docs"),
     _controllers("job", "job cronjob ttlafterfinished"),
@@ -67,6 +71,9 @@ STATED = (
     ),
     _controllers("kubelet", "kubelet"),
     _controllers("scheduler", "scheduler"),
+    _library("apiextensions", "apiextensions", "apiextensions types"),
+    _library("cel", "cel", "cel apiextensions admission"),
+    _library("webhooks", "webhooks", "webhooks admission apiextensions"),
 )
 
 
