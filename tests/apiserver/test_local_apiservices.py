@@ -112,8 +112,8 @@ async def test_a_fork_has_them_as_they_were() -> None:
      "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify"),
     ({"spec": {"caBundle": "YWJj"}}, 'spec.caBundle: Invalid value: "3 bytes": local APIServices may not have a caBundle'),
     ({"spec": {"service": {"port": 0}}},
-     "[spec.service.namespace: Required value, spec.service.name: Required value, spec.service.port: Invalid value: 0: "
-     "port is not valid: must be between 1 and 65535, inclusive]"),
+     ("[spec.service.namespace: Required value, spec.service.name: Required value, spec.service.port: Invalid value: 0: "
+      "port is not valid: must be between 1 and 65535, inclusive]")),
     ({"spec": {"service": {"namespace": "a", "name": "b"}, "insecureSkipTLSVerify": True, "caBundle": "YWJj"}},
      "spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present"),
 ])
