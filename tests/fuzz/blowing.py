@@ -37,7 +37,7 @@ growth shows.
 
 SMALL, LARGE = 2_000, 100_000
 MOST_BYTES = 8_000_000
-"""Of what is repeated inside of a repetition; a server takes 3 MB, and reads no more of the rest."""
+"""Of what is repeated inside of a repetition; a server takes 3 MB, and reads no more."""
 ALPHABETS = (
     "9", "0", "1.", "a", "a-", "a.", "-", ".", " ", ",", "/", "a/", "a,b", "a=b,",
     "!a,", "a in (b),", "\\", '"', "%", "1h", "1-2,",
