@@ -40,9 +40,9 @@ def _below(folder: str, names: str) -> tuple[str, ...]:
 
 STATED = (
     _library("storage", "storage", "storage registry apiserver composition"),
-    _library("registry", "registry", "registry endpoints apiserver admission apis releases"),
-    _library("endpoints", "endpoints", "endpoints apiserver registry releases server"),
-    _library("apiserver", "apiserver", "apiserver endpoints server controllers/podautoscaler controllers/kubelet"),
+    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions"),
+    _library("endpoints", "endpoints", "endpoints apiserver registry releases server apiextensions auth"),
+    _library("apiserver", "apiserver", "apiserver endpoints server admission apiextensions controllers/podautoscaler controllers/kubelet"),
     _library("auth", "auth", "auth authentication apiserver endpoints registry"),
     _library("managedfields", "managedfields", "managedfields endpoints registry"),
     _library("patch", "patch", "patch endpoints"),

@@ -58,7 +58,7 @@ def put(target: Target, case: dict[str, Any]) -> tuple[list[str], list[str]]:
     return [f"{cause['field']}: {cause['message']}" for cause in causes] or [f"{status['code']}: {status['message']}"], warned
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", list(cases()))
 def test_every_fault_is_told_in_upstreams_words(target: Target, case: dict[str, Any]) -> None:
     """Given an object with many faults / when it is sent / then all of them are told, and what is
     only discouraged is warned of.
