@@ -34,6 +34,8 @@ from fakekube_controllers.job.writer import Writer
 if TYPE_CHECKING:
     from fakekube_controllers.job.schedulingobjects import SchedulingObjects
 
+GATE = "WorkloadWithJob"
+AUTOMATIC_MINOR = 36  # the minor number of the release in which Jobs of one shape become gangs
 SYNC_PERIOD_SECONDS = 1.0
 MANAGED_BY = "kubernetes.io/job-controller"
 
@@ -159,3 +161,14 @@ class JobReconciler:
 def _as_adopted(pod: Tree) -> Tree:
     """A pod that was adopted just now, with the finalizer that the cache does not show yet."""
     return pod if pods.is_tracked(pod) else meta.with_finalizer(pod, pods.TRACKING_FINALIZER)
+
+
+def _scheduling_objects(ctx: Context, writer: Writer) -> "SchedulingObjects":
+    """What makes Workloads and PodGroups in this release."""
+    if ctx.version and int(ctx.version.split(".")[1]) <= AUTOMATIC_MINOR:
+        from fakekube_controllers.job.automaticgang import AutomaticGangs
+
+        return AutomaticGangs(ctx, writer)
+    from fakekube_controllers.job.schedulingmanager import SchedulingManager
+
+    return SchedulingManager(ctx, writer)

@@ -11,13 +11,9 @@ from typing import Protocol
 from fakekube.apimachinery import gvk, meta, names
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
-from fakekube.runtime.context import Context
 from fakekube.runtime.revisions import fnv1a, safe_encode
 from fakekube_controllers.job.pods import Pod
-from fakekube_controllers.job.writer import Writer
 
-GATE = "WorkloadWithJob"
-AUTOMATIC_MINOR = 36  # the minor number of the release in which Jobs of one shape become gangs
 CONTROLLER, WORKLOAD = "controller that a Workload refers to", "Workload that a PodGroup refers to"
 
 
@@ -33,17 +29,6 @@ class SchedulingObjects(Protocol):
 
 class UnsupportedWorkload(Exception):
     """A Workload of the Job's own that somebody has changed to what no Job has."""
-
-
-def scheduling_objects(ctx: Context, writer: Writer) -> SchedulingObjects:
-    """What a release does with the gate on."""
-    if ctx.version and int(ctx.version.split(".")[1]) <= AUTOMATIC_MINOR:
-        from fakekube_controllers.job.automaticgang import AutomaticGangs
-
-        return AutomaticGangs(ctx, writer)
-    from fakekube_controllers.job.schedulingmanager import SchedulingManager
-
-    return SchedulingManager(ctx, writer)
 
 
 def is_new(job: ReadOnlyTree, pods: Sequence[Pod]) -> bool:
