@@ -44,6 +44,27 @@ def is_anything_ready() -> bool:
     return bool(getattr(asyncio.get_running_loop(), "_ready", True))
 
 
+@coroutine
+def _go_on(coro: Coroutine[Any, Any, None], first: list[Any]) -> Generator[Any, Any, None]:
+    """What is left of a coroutine that has begun; ``first``: what it waits for, or has raised."""
+    if not first:
+        return
+    awaited, error = first[0]
+    if error is not None:
+        raise error
+    while True:
+        cancelled: BaseException | None = None
+        sent = None
+        try:
+            sent = yield awaited
+        except BaseException as thrown:
+            cancelled = thrown
+        try:
+            awaited = coro.send(sent) if cancelled is None else coro.throw(cancelled)
+        except StopIteration:
+            return
+
+
 class Tasks:
     """The tasks of one owner.
 
@@ -65,6 +86,31 @@ class Tasks:
         self._tasks[task] = None
         task.add_done_callback(self._done)
         return task
+
+    def spawn_eagerly(self, coro: Coroutine[Any, Any, None], name: str) -> None:
+        """Run ``coro`` at once up to where it waits for something, and the rest as a task.
+
+        What needs not wait is done when this returns, as in an eager task of Python 3.12: its
+        ``current_task`` is the task that it would go on as. To be called in a task.
+        """
+        loop = asyncio.get_running_loop()
+        caller = asyncio.current_task()
+        assert caller is not None, "only a task begins another eagerly"
+        first: list[Any] = []
+        task = self.spawn(_go_on(coro, first), name)
+        # https://docs.python.org/3/library/asyncio-extending.html#task-lifetime-support
+        asyncio.tasks._leave_task(loop, caller)
+        asyncio.tasks._enter_task(loop, task)
+        try:
+            first.append((coro.send(None), None))
+        except StopIteration:
+            pass
+        # whatever the coroutine raises is the task's own, as if it had begun there
+        except BaseException as error:
+            first.append((None, error))
+        finally:
+            asyncio.tasks._leave_task(loop, task)
+            asyncio.tasks._enter_task(loop, caller)
 
     def child(self) -> "Tasks":
         """Tasks of a part, which closes on its own; its failures go where these go."""
