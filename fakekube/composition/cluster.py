@@ -121,10 +121,10 @@ class Cluster:
         self._servers: list[Served] = []
         self._webhooks: list[Tree] = []
         self._is_started = False
-        for hook in self._controllers.webhooks(self.options.controllers):
-            declare = self.webhook(
-                *hook.resources, operations=hook.operations, mutating=hook.mutating, name=hook.name, **hook.fields)
-            declare(hook.function)
+        if hooks := self._controllers.webhooks(self.options.controllers):
+            from fakekube.composition import functionwebhooks
+
+            self._webhooks += functionwebhooks.declared(self._webhook_calls.callables, hooks, self.client)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
