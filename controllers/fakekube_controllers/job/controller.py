@@ -52,11 +52,7 @@ class JobReconciler:
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.expectations, self.finalizers = Expectations(ctx.clock), TrackingFinalizers(ctx.client)
         self.writer = Writer(ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics)
-        self.scheduling: SchedulingObjects | None = None
-        if ctx.enabled("WorkloadWithJob"):
-            from fakekube_controllers.job.schedulingobjects import scheduling_objects
-
-            self.scheduling = scheduling_objects(ctx, self.writer)
+        self.scheduling = _scheduling_objects(ctx, self.writer) if ctx.enabled(GATE) else None
         self.summaries: dict[str, PodSummaries] = {}  # by the uid of a Job that has not finished
 
     def setup(self, queue: WorkQueue[Request]) -> None:
