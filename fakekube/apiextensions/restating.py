@@ -11,7 +11,7 @@ Left out: a field that only another version than the stored one knows, which ups
 version until the object is written.
 """
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -21,6 +21,9 @@ from fakekube.apimachinery.types import Tree
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Record
 from fakekube.util import tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PORTION, PORTION_BYTES = 100, 256 * 1024
 

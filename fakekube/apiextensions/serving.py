@@ -179,10 +179,9 @@ class CustomResources:
     def _take_over_objects(self, definition: Tree) -> None:
         """Let objects be selected that were in the storage before their kind was served."""
         bucket = self._objects(definition)
-        if bucket is not None:
-            if bucket.select_by(values_of(definition)):
-                for record in bucket.records():
-                    bucket.select_anew(record)
+        if bucket is not None and bucket.select_by(values_of(definition)):
+            for record in bucket.records():
+                bucket.select_anew(record)
 
     def _restate(self, name: str, definition: Tree) -> None:
         """Keep the objects that are there as their changed definition has them read.

@@ -1,7 +1,6 @@
-"""Many objects of a definition that changes: others are answered meanwhile, nobody sees a mixture."""
+"""Many objects of a definition that changes: others are answered, nobody sees a mixture."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -39,13 +38,13 @@ async def specs(api: Api, query: str = "") -> list[Tree]:
 
 
 @pytest.fixture
-async def many(api: Api, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Api]:
+async def many(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
     """An API with more Widgets than are restated at once."""
     monkeypatch.setattr(restating, "PORTION", 3)
     assert (await api("POST", DEFINITIONS, definition(versions=[version(schema=schema())]))).status == 201
     for number in range(COUNT):
         assert (await api("POST", WIDGETS, custom_object(f"w{number:02}", spec={"a": "x"}))).status == 201
-    yield api
+    return api
 
 
 async def test_others_are_answered_before_all_are_restated(many: Api) -> None:
