@@ -13,6 +13,12 @@ from tests.controllers.world import NAMESPACE, pod_template
 OTHER = {"managedBy": "example.com/other"}
 """A JobSet that the controller here leaves alone."""
 PLAIN = {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}
+NO_RESTART_JOB = (
+    "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is "
+    "disabled")
+LONG_RULE_NAME = (
+    "invalid failure policy rule name of length 129, the rule name must be at least 1 characters long and at most 128 "
+    "characters long")
 DENIED = 'admission webhook "vjobset.kb.io" denied the request: JobSet.jobset.x-k8s.io "js" is invalid: '
 
 
@@ -92,12 +98,8 @@ async def test_unknown_jobs_are_refused(world):
 
 
 @pytest.mark.parametrize(("policy", "texts"), [
-    ({"rules": [{"name": "r", "action": "RestartJob"}]}, [
-        "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is"
-        + " disabled"]),
-    ({"rules": [{"name": "x" * 129, "action": "FailJobSet"}]}, [
-        "invalid failure policy rule name of length 129, the rule name must be at least 1 characters long and at most 128"
-        + " characters long"]),
+    ({"rules": [{"name": "r", "action": "RestartJob"}]}, [NO_RESTART_JOB]),
+    ({"rules": [{"name": "x" * 129, "action": "FailJobSet"}]}, [LONG_RULE_NAME]),
     ({"rules": [{"name": "r", "action": "FailJobSet", "onJobFailureReasons": ["Why"]}]}, [
         "invalid job failure reason 'Why' in failure policy is not a recognized job failure reason"]),
     ({"rules": [{"name": name, "action": "FailJobSet"} for name in ("r", "s", "r")]}, [
