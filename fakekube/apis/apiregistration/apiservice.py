@@ -7,12 +7,11 @@ pkg/registry/apiservice.
 import base64
 
 from fakekube.apimachinery import conditions, names
-from fakekube.apimachinery.field_errors import FieldError, go_quote, index, invalid, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, complaints, go_quote, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.apiregistration.local import available
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints
 
 HTTPS_PORT = 443
 MAX_GROUP_PRIORITY, MAX_VERSION_PRIORITY = 20000, 1000
