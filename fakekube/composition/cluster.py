@@ -123,10 +123,14 @@ class Cluster:
         self._servers: list[Served] = []
         self._registered: list[Tree] = []
         self._is_started = False
-        for hook in self._controllers.webhooks(self.options.controllers):
-            declare = self.webhook(
-                *hook.resources, operations=hook.operations, mutating=hook.mutating, name=hook.name, **hook.fields)
-            declare(hook.function)
+        for addon in self._controllers.addons(self.options.controllers):
+            for hook in addon.webhooks:
+                declare = self.webhook(
+                    *hook.resources, operations=hook.operations, mutating=hook.mutating, name=hook.name, **hook.fields)
+                declare(hook.function)
+            for api in addon.apis:
+                self.aggregate(
+                    api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
