@@ -12,7 +12,6 @@ import orjson
 
 from fakekube.apiextensions.objects.constraints import Constraints
 from fakekube.apiextensions.objects.metadata import (
-    OBJECT_META,
     BadMetadata,
     MetadataReader,
     coerce_embedded,
@@ -28,7 +27,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, invalid, key
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema import definitions
-from fakekube.schema.structural import from_openapi
+from fakekube.schema.structural import OBJECT_META, from_openapi
 from fakekube.util.memory import memoized
 
 TYPE_AND_METADATA = ("metadata", "apiVersion", "kind")
