@@ -14,6 +14,6 @@ from fakekube.runtime.manager import Manager
 from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
 
 __all__ = [
-    "AddOn", "AggregatedAPI", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable",
-    "TerminalError", "Webhook", "controller",
+    "AddOn", "AggregatedAPI", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result",
+    "Runnable", "TerminalError", "Webhook", "controller",
 ]
