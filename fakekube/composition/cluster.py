@@ -123,14 +123,13 @@ class Cluster:
         self._servers: list[Served] = []
         self._registered: list[Tree] = []
         self._is_started = False
-        for addon in self._controllers.addons(self.options.controllers):
-            for hook in addon.webhooks:
-                declare = self.webhook(
-                    *hook.resources, operations=hook.operations, mutating=hook.mutating, name=hook.name, **hook.fields)
-                declare(hook.function)
-            for api in addon.apis:
-                self.aggregate(
-                    api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
+        addons = self._controllers.addons(self.options.controllers)
+        if hooks := [hook for addon in addons for hook in addon.webhooks]:
+            from fakekube.composition import functionwebhooks
+
+            self._registered += functionwebhooks.declared(self._calls.callables, hooks, self.client)
+        for api in (api for addon in addons for api in addon.apis):
+            self.aggregate(api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
