@@ -25,6 +25,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.apiregistration.apiservice import is_available
+from fakekube.apis.apiregistration.local import OWN_GROUP
 from fakekube.endpoints.answers import text_answer
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.buckets import Buckets
@@ -110,7 +111,7 @@ class Aggregator:
         service = self._named[record.name] = merging.named(spec)
         key = (service.group, service.version)
         present = self._remotes.get(key)
-        if spec.get("service") is None:
+        if spec.get("service") is None or service.group == OWN_GROUP:  # which nobody takes from us
             self._forget(service)
             return
         wanted = service_of(spec)

@@ -23,7 +23,9 @@ from fakekube.webhooks.transport import NoAnswer
 Made = TypeVar("Made")
 AGGREGATOR = UserInfo("system:kube-aggregator", ("system:masters",))
 OF_DISCOVERY, OF_OPENAPI = UserInfo("system:kube-aggregator"), UserInfo("system:aggregator")
-DISCOVERY_SECONDS, OPENAPI_SECONDS = 5.0, 60.0
+SECONDS = 5.0
+"""A server has so long for each document, by the wall's clock; upstream waits a minute for OpenAPI.
+"""
 LARGE_BYTES = 1 << 18
 """A longer document is read in a thread, so that nobody has to wait."""
 
@@ -31,9 +33,9 @@ LARGE_BYTES = 1 << 18
 async def documents_of(remote: Remote) -> Documents:
     """What a server says now; of OpenAPI what it said last where that did not change."""
     resources = await _resources(remote)
-    v3 = await _read(remote, "/openapi/v3", JSON, OF_OPENAPI, OPENAPI_SECONDS, _v3_entries)
+    v3 = await _read(remote, "/openapi/v3", JSON, OF_OPENAPI, _v3_entries)
     before = remote.documents or NOTHING
-    answer = await _asked(remote, "/openapi/v2", JSON, OF_OPENAPI, OPENAPI_SECONDS)
+    answer = await _asked(remote, "/openapi/v2", JSON, OF_OPENAPI)
     if answer is None or answer.status != 200:
         return Documents(resources, v3 or {})
     if answer.body == before.v2_body:
@@ -45,25 +47,25 @@ async def documents_of(remote: Remote) -> Documents:
 
 async def _resources(remote: Remote) -> tuple[Tree, ...] | None:
     """By the aggregated document where there is one, else by that of the version alone."""
-    answer = await _asked(remote, "/apis", f"{JSON}{AGGREGATED}", AGGREGATOR, DISCOVERY_SECONDS)
+    answer = await _asked(remote, "/apis", f"{JSON}{AGGREGATED}", AGGREGATOR)
     if answer is None or answer.status == 503:
         return None
     if answer.status == 200 and _is_aggregated(answer.content_type):
         return await _parsed(answer, lambda tree: _of_groups(tree, remote.group, remote.version))
-    return await _read(remote, remote.path, JSON, OF_DISCOVERY, DISCOVERY_SECONDS, of_list)
+    return await _read(remote, remote.path, JSON, OF_DISCOVERY, of_list)
 
 
 async def _read(
-    remote: Remote, path: str, accept: str, user: UserInfo, seconds: float, make: Callable[[Any], Made],
+    remote: Remote, path: str, accept: str, user: UserInfo, make: Callable[[Any], Made],
 ) -> Made | None:
-    answer = await _asked(remote, path, accept, user, seconds)
+    answer = await _asked(remote, path, accept, user)
     return None if answer is None or answer.status != 200 else await _parsed(answer, make)
 
 
-async def _asked(remote: Remote, path: str, accept: str, user: UserInfo, seconds: float) -> Response | None:
-    """The answer to a GET, by the wall's clock; None when there is none."""
+async def _asked(remote: Remote, path: str, accept: str, user: UserInfo) -> Response | None:
+    """The answer to a GET; None when there is none."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             answer = await remote.ask(Request("GET", path, headers={"accept": accept}, user=user))
     except (NoAnswer, TimeoutError):
         return None

@@ -19,9 +19,9 @@ PATH_SAFE = "/:@!$&'()*+,;=~-._"
 MAX_HOPS = 16
 """A request that has come through so many proxies goes round in a circle."""
 KEPT_BACK = (
-    "authorization", "connection", "content-length", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
-    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-forwarded-for", "x-forwarded-host",
-    "x-forwarded-proto", "x-forwarded-uri",
+    "accept-encoding", "authorization", "connection", "content-length", "host", "keep-alive", "proxy-authenticate",
+    "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-forwarded-for",
+    "x-forwarded-host", "x-forwarded-proto", "x-forwarded-uri",
 )
 NOT_PASSED_ON = (
     "audit-id", "cache-control", "connection", "content-length", "content-type", "date", "keep-alive", "proxy-authenticate",

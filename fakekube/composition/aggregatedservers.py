@@ -127,7 +127,8 @@ class AggregatedServers:
                 call.method, URL(call.url, encoded=True), data=call.body or None, headers=call.headers, ssl=context,
                 server_hostname=name if parts.scheme == "https" else None, trace_request_ctx=reused, allow_redirects=False,
                 skip_auto_headers=NO_AUTOMATIC_HEADERS)
-            headers, media = list(answer.headers.items()), answer.headers.get("Content-Type", "")
+            media = answer.headers.get("Content-Type", "")
+            headers = [each for each in answer.headers.items() if each[0].lower() != "content-encoding"]  # it is decoded
             if call.streams and answer.status < 400:
                 return Response(
                     answer.status, content_type=media, headers=headers, stream=_Stream(answer, self._tasks, media), is_watch=True)

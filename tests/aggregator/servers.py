@@ -1,5 +1,7 @@
 """API servers of other people, for tests: fish of wardle.dev, over HTTPS or as a Handler."""
 
+import asyncio
+import gzip
 import json
 import ssl
 from typing import Any
@@ -120,11 +122,11 @@ class FishServer:
         if transport is not None and (shown := transport.get_extra_info("peercert")):
             self.certificates.append(shown)
         if request.path in self.stuck:
-            import asyncio
-
             await asyncio.Event().wait()
         if request.path == f"{PATH}/elsewhere":
             return web.Response(status=302, headers={"Location": f"{PATH}/fischers"})
+        if request.path == f"{PATH}/compressed":
+            return web.Response(body=gzip.compress(b"fish" * 1000), headers={"Content-Encoding": "gzip"})
         if request.path == f"{PATH}/cut" and transport is not None:
             transport.close()
         if request.path == f"{PATH}/echo":
@@ -135,8 +137,6 @@ class FishServer:
             for name in ("anna", "bert"):
                 fish = FISCHER | {"metadata": {"name": name, "namespace": "default", "resourceVersion": "6"}}
                 await answer.write(json.dumps({"type": "ADDED", "object": fish}).encode() + b"\n")
-            import asyncio
-
             await asyncio.Event().wait()
         found = self.documents.get(request.path)
         if found is None:

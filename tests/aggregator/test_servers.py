@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.aggregator import apiservices, availability
+from fakekube.aggregator import apiservices, availability, documents
 from fakekube.apimachinery.http import Frame, Request
 from fakekube.apimachinery.types import Tree
 from fakekube.composition import aggregatedservers
@@ -225,6 +225,48 @@ async def test_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (await available(cluster))[2] == (
             f'failing or missing response from {url}: Get "{url}": '
             "context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
+
+
+async def test_a_server_that_hangs_over_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a server that answers at its version and hangs over all that describes it / when it is
+    asked / then it is available, discovered by the version's own document, and has no OpenAPI.
+    """
+    monkeypatch.setattr(documents, "SECONDS", 0.1)
+    async with FishServer(plain=True) as server, Cluster(controllers="") as cluster:
+        server.stuck |= {"/openapi/v2", "/openapi/v3"}
+        cluster.aggregate(NAME, server.url)
+        await cluster.settle()
+        assert (await available(cluster))[0] == "True"
+        assert (await row(cluster))[0]["freshness"] == "Current"
+        assert "apis/wardle.dev/v1" not in (await read(cluster, "/openapi/v3"))["paths"]
+        server.stuck |= {"/apis"}
+        await cluster.advance(31)
+        assert await row(cluster) == [{"version": "v1", "freshness": "Stale"}]
+
+
+async def test_compressed_answers_are_passed_on_as_they_were_before() -> None:
+    """Given a server that compresses / when it is asked / then the client gets what was compressed.
+    """
+    async with FishServer(plain=True) as server, Cluster(controllers="") as cluster:
+        cluster.aggregate(NAME, server.url)
+        await cluster.settle()
+        answer = await ask(cluster, f"{PATH}/compressed", accept_encoding="gzip")
+        assert answer.body == b"fish" * 1000
+        assert "content-encoding" not in [name.lower() for name, _ in answer.headers]
+        assert "Accept-Encoding" not in dict(server.asked[-1][2])
+
+
+async def test_nobody_takes_the_group_of_apiservices_from_us() -> None:
+    """Given an APIService for the very group of APIServices / when it is there / then it can still
+    be deleted.
+    """
+    async with FishServer(plain=True) as server, Cluster(controllers="") as cluster:
+        cluster.aggregate("v1.apiregistration.k8s.io", server.url)
+        await cluster.settle()
+        path = f"{API_SERVICES}/v1.apiregistration.k8s.io"
+        assert (await read(cluster, path))["kind"] == "APIService"
+        assert (await ask(cluster, path, "DELETE")).status == 200
+        assert (await ask(cluster, path)).status == 404
 
 
 async def test_a_server_that_speaks_no_http() -> None:
