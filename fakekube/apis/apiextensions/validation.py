@@ -19,6 +19,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, ind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.admissionregistration.rules import client_errors
 from fakekube.registry.validation import immutable
+from fakekube.util.turns import Turn
 
 SCOPES, STRATEGIES, REVIEW_VERSIONS = ("Cluster", "Namespaced"), ("None", "Webhook"), ("v1", "v1beta1")
 OF_EACH_VERSION = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
@@ -36,8 +37,13 @@ class _Spec(NamedTuple):
     versions: list[Tree]
 
 
-def definition_errors(obj: Tree, of_metadata: list[FieldError], *, release: str) -> list[FieldError]:
-    """All that is wrong with a new definition, what is wrong with its metadata among it."""
+def definition_errors(
+    obj: Tree, of_metadata: list[FieldError], *, release: str, turn: Turn | None = None,
+) -> list[FieldError]:
+    """All that is wrong with a new definition, what is wrong with its metadata among it.
+
+    ``turn`` is ended now and then: raises TakesLong in the first.
+    """
     spec, meta = obj.get("spec") or {}, obj["metadata"]
     wanted = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
     found = list(of_metadata)
@@ -47,15 +53,15 @@ def definition_errors(obj: Tree, of_metadata: list[FieldError], *, release: str)
         if meta.get(name) and meta[name] != wanted:
             place = sum(1 for error in found if error.field in places)
             found.insert(place, invalid(places[-1], meta[name], 'must be spec.names.plural+"."+spec.group'))
-    found += _spec_errors(spec, Rules(release=release), "spec")
+    found += _spec_errors(spec, Rules(release=release, turn=turn), "spec")
     found += _status_errors(obj) + _approval_errors(obj, None)
     return found + _unknown_field_errors(spec, None)
 
 
-def update_errors(obj: Tree, old: Tree, *, release: str) -> list[FieldError]:
-    """All that is wrong with a changed definition, metadata excepted."""
+def update_errors(obj: Tree, old: Tree, *, release: str, turn: Turn | None = None) -> list[FieldError]:
+    """All that is wrong with a changed definition, metadata excepted; ``turn`` as above."""
     spec, old_spec = obj.get("spec") or {}, old["spec"]
-    found = _spec_errors(spec, _rules_after(spec, old_spec, release), "spec", old_spec)
+    found = _spec_errors(spec, _rules_after(spec, old_spec, release)._replace(turn=turn), "spec", old_spec)
     new_names, old_names = spec.get("names") or {}, old_spec["names"]
     if conditions.is_true(old["status"]["conditions"], "Established"):
         found += immutable("spec.scope", spec.get("scope", ""), old_spec["scope"])
