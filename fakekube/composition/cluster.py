@@ -76,8 +76,9 @@ class Cluster:
     ``kubernetes_version``, ``feature_gates``, ``clock``, ``seed`` ...); or ``options`` has them
     all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
     what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
-    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which plugins the scheduler runs
-    (a function from its context to them). A text ``module:function`` does as well as a function.
+    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which more plugins the scheduler
+    runs (a function from its context to their classes). A text ``module:function`` does as well
+    as a function.
 
     ``extra`` are components that run besides the installed controllers, a controller of your own
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
