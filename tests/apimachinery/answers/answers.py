@@ -127,7 +127,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numbers": lambda number: [names.port_number(number), names.unix_id(number)],
     "api-version": lambda text: [list(gvk.split_api_version(text)), list(gvk.version_order(text))],
     "scaled": lambda value, total: [intstr.scaled(value, total, round_up=up) for up in (False, True)],
-    "go-text": lambda value: [gotext.value_text(value), gotext.type_text(value), field_errors.go_json(value), gojson.type_name(value)],
+    "go-text": lambda value: [
+        gotext.value_text(value), gotext.type_text(value), field_errors.go_json(value), gojson.type_name(value)],
     "go-float": gotext.float_text,
     "go-quote": field_errors.go_quote,
     "shown": field_errors.show,
@@ -178,7 +179,7 @@ def answer(name: str, arguments: list[Any]) -> Any:
 
 def main() -> None:
     """Write them down."""
-    lines = [json.dumps([name, arguments, answer(name, arguments)], ensure_ascii=False) for name, arguments in rows()]
+    lines = [json.dumps([name, arguments, answer(name, arguments)]) for name, arguments in rows()]
     (FOLDER / "answers.txt").write_text("\n".join(lines) + "\n")
 
 
