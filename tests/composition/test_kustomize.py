@@ -1,4 +1,5 @@
-"""Folders of kustomize: what kubectl builds of them is loaded, and a folder by itself is refused."""
+"""Folders of kustomize: what kubectl builds of them is loaded; a folder by itself is refused.
+"""
 
 import shutil
 import subprocess
