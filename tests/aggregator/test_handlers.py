@@ -218,6 +218,27 @@ async def test_openapi_v3_of_a_server_that_has_v2_alone() -> None:
         assert (await read(cluster, "/openapi/v3"))["paths"]["apis/wardle.dev/v1"]["serverRelativeURL"] == url
 
 
+async def test_openapi_v3_of_versions_that_are_ours_stays_ours() -> None:
+    """Given a Handler that claims documents of ours / when they are read / then they are ours, but
+    for that of a version which the Handler has taken over.
+    """
+    def index(*names: str) -> dict[str, Any]:
+        return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash=FISH"} for name in names}}
+
+    documents = DOCUMENTS | {
+        "/openapi/v3": index("api/v1", "apis", "version", "apis/apps", "apis/apps/v1", "apis/probe.dev/v1", "apis/own.dev"),
+        "/apis/probe.dev/v1": {"resources": []}, "/openapi/v3/apis/probe.dev/v1": V3_DOCUMENT}
+    async with Cluster(controllers="") as cluster:
+        cluster.aggregate("v1.probe.dev", Fish(documents))
+        await cluster.load([definition()])
+        await cluster.settle()
+        paths = (await read(cluster, "/openapi/v3"))["paths"]
+        claimed = [name for name, entry in paths.items() if entry["serverRelativeURL"].endswith("FISH")]
+        assert sorted(claimed) == ["apis/own.dev", "apis/probe.dev/v1"]
+        assert await read(cluster, "/openapi/v3/apis/probe.dev/v1") == V3_DOCUMENT
+        assert (await read(cluster, "/openapi/v3/apis/apps/v1"))["info"]["title"] == "Kubernetes"
+
+
 async def test_aggregated_discovery_of_a_server_is_preferred() -> None:
     """Given a Handler with an aggregated document / when clients discover / then its rows are
     those, looked at field by field.
