@@ -14,9 +14,9 @@ gives one history.
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
+from fakekube_controllers.scheduler.framework.placements import Placement
+from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.groups.entities import PodGroupInfo
 from fakekube_controllers.scheduler.groups.results import (
     GroupResult,
     PodResult,
@@ -27,15 +27,7 @@ from fakekube_controllers.scheduler.groups.results import (
 )
 from fakekube_controllers.scheduler.groups.states import GroupStates
 
-
-class Placement(NamedTuple):
-    """A set of nodes that a group may use; None: all of them."""
-
-    name: str = ""
-    node_names: frozenset[str] | None = None
-
-
-ALL_NODES = Placement()
+ALL_NODES = Placement("", None)
 
 
 class Placer(Protocol):
@@ -97,8 +89,6 @@ class GroupAlgorithm:
         placements = self._placer.placements(info, within)
         if isinstance(placements, Status):
             return self._only(GroupResult(info, placements))
-        if not placements:
-            return self._only(GroupResult(info, Status(Code.UNSCHEDULABLE, ("no feasible placements found",))))
         if len(placements) == 1:
             trial = self._in_placement(info, placements[0])
             if trial.result.succeeded or trial.result.is_error:
@@ -152,7 +142,7 @@ class GroupAlgorithm:
         return trial
 
     def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
-        trial = self._children(info, placement) if info.is_composite else self._pods(info, placement)
+        trial = self._children(info, placement) if info.key.type is EntityType.COMPOSITE_POD_GROUP else self._pods(info, placement)
         trial.results[info.key] = trial.result
         if not trial.result.succeeded:
             self._revert(trial.assumed)
@@ -163,7 +153,7 @@ class GroupAlgorithm:
         """A leaf's pods, one after the other."""
         result, assumed = GroupResult(info), list[PodResult]()
         trial = _Trial(result, {}, assumed)
-        scheduled, remaining = len(self._states.placed(info.key)), len(info.pods)
+        scheduled, remaining = len(self._states.placed(info.key)), len(info.unscheduled_pods)
         result.status = self._placer.feasible(info, scheduled, remaining)
         if result.status is not None and result.status.code != Code.WAIT:
             if result.is_error:
@@ -171,7 +161,7 @@ class GroupAlgorithm:
             else:
                 result.status = group_unschedulable(*result.status.reasons)
             return trial
-        for queued in info.pods:
+        for queued in info.unscheduled_pods:
             pod = self._placer.try_pod(queued, placement)
             result.pods.append(pod)
             if pod.status is None:

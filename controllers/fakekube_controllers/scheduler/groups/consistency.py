@@ -6,7 +6,8 @@ Upstream: Scheduler.validatePodGroup of pkg/scheduler/schedule_one_podgroup.go.
 from collections.abc import Collection, Iterable
 
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.groups.entities import PodGroupInfo
+from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
+from fakekube_controllers.scheduler.groups.entities import priority_of
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 

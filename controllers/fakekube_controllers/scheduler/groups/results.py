@@ -6,9 +6,10 @@ Upstream: algorithmResult and podGroupAlgorithmResult of pkg/scheduler/schedule_
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from fakekube_controllers.scheduler.framework.interface import CycleState, QueuedPodInfo
-from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.groups.entities import EntityKey, PodGroupInfo
+from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
+from fakekube_controllers.scheduler.framework.queued import EntityKey, PodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
 
@@ -17,16 +18,16 @@ UNSCHEDULABLE_GROUP = "pod group is unschedulable"
 class PodResult:
     """What was found for one pod: a node, or a status that says why not.
 
-    ``plugins``: the names of those that rejected it. ``nominated_node_name``: where it is to go
-    once pods there are gone.
+    ``fit_error``: why no node fits it. ``nominating_info``: what becomes of its nomination, where
+    that is not to be cleared.
     """
 
     queued: QueuedPodInfo
     status: Status | None = None
     node_name: str = ""
     state: CycleState = field(default_factory=CycleState)
-    plugins: tuple[str, ...] = ()
-    nominated_node_name: str = ""
+    fit_error: FitError | None = None
+    nominating_info: NominatingInfo = CLEAR_NOMINATED_NODE
 
     @property
     def fits(self) -> bool:
@@ -95,7 +96,7 @@ def complete(root: PodGroupInfo, results: Results) -> None:
     _complete_groups(root, results, None)
     for leaf in root.leaves():
         result = results[leaf.key]
-        result.pods += [PodResult(queued, result.status) for queued in leaf.pods[len(result.pods):]]
+        result.pods += [PodResult(queued, result.status) for queued in leaf.unscheduled_pods[len(result.pods):]]
 
 
 def _complete_groups(info: PodGroupInfo, results: Results, parent: GroupResult | None) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.types import PodInfo
-from fakekube_controllers.scheduler.groups.entities import EntityKey, PodGroupInfo, minimum_of, parent_key_of
+from fakekube_controllers.scheduler.groups.entities import minimum_of, parent_key_of
 
 
 class Placed(NamedTuple):
@@ -132,7 +133,7 @@ class GroupStates:
 
     def all_placed(self, key: EntityKey) -> Iterator[Placed]:
         """The same of all leaves below a group."""
-        if key.kind == "PodGroup":
+        if key.type is EntityType.POD_GROUP:
             yield from self.placed(key)
         for child in self.children(key):
             yield from self.all_placed(child)
@@ -145,7 +146,7 @@ class GroupStates:
         if group is None:
             return False
         minimum = minimum_of(group)
-        if key.kind == "PodGroup":
+        if key.type is EntityType.POD_GROUP:
             return self.all_count(key) >= minimum
         ready = 0
         for child in self._children.get(key, ()):
