@@ -9,7 +9,7 @@ and pkg/apiserver/customresource_handler.go.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube.apiextensions import cleanup, names
+from fakekube.apiextensions import approval, cleanup, names
 from fakekube.apiextensions.kinds import kinds_of, stored_kind, values_of
 from fakekube.apiextensions.restating import Written, restate
 from fakekube.apimachinery import conditions
@@ -100,7 +100,7 @@ class CustomResources:
             self._write(name, status, now)
             self._reconsider(name, group)
             return
-        status = names.established_status(definition, now)
+        status = names.established_status(definition, now) or approval.approved_status(definition, now)
         if status is not None:
             self._write(name, status, now)
             return

@@ -19,6 +19,7 @@ from fakekube.apiserver.authorization import impersonate
 from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
+from fakekube.apiserver.localapiservices import LocalAPIServices
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
@@ -95,6 +96,7 @@ class APIServer:
         self._authorizer = None if isinstance(authorizer, AlwaysAllow) else authorizer
         follow_definitions(
             resources, self.buckets, self.stores, definitions, clock, rng.fork("definitions"), self._webhook_client)
+        LocalAPIServices(resources, self.buckets, clock, rng.fork("apiservices"))
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         known = credentials or Credentials()

@@ -74,8 +74,9 @@ class Cluster:
     ``kubernetes_version``, ``feature_gates``, ``clock``, ``seed`` ...); or ``options`` has them
     all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
     what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
-    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which plugins the scheduler runs
-    (a function from its context to them). A text ``module:function`` does as well as a function.
+    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which more plugins the scheduler
+    runs (a function from its context to their classes). A text ``module:function`` does as well
+    as a function.
 
     ``extra`` are components that run besides the installed controllers, a controller of your own
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
@@ -121,10 +122,10 @@ class Cluster:
         self._servers: list[Served] = []
         self._webhooks: list[Tree] = []
         self._is_started = False
-        for hook in self._controllers.webhooks(self.options.controllers):
-            declare = self.webhook(
-                *hook.resources, operations=hook.operations, mutating=hook.mutating, name=hook.name, **hook.fields)
-            declare(hook.function)
+        if hooks := self._controllers.webhooks(self.options.controllers):
+            from fakekube.composition import functionwebhooks
+
+            self._webhooks += functionwebhooks.declared(self._webhook_calls.callables, hooks, self.client)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:

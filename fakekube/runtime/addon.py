@@ -26,15 +26,19 @@ Explainer = Callable[[Context], Iterable[str]]
 class Webhook(NamedTuple):
     """A function that is asked about writes, as ``Cluster.webhook`` has it.
 
-    It gets a ``fakekube.webhooks.AdmissionRequest``. A validating one must not change the object.
+    It gets a ``fakekube.webhooks.AdmissionRequest``, and with ``has_client`` a client of the
+    cluster besides. A validating one must not change the object. Webhooks that name the same
+    ``configuration`` stand in one configuration object of that name.
     """
 
-    function: Callable[[Any], Any]
+    function: Callable[..., Any]
     resources: tuple[str, ...]
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
     mutating: bool = False
     name: str = ""
     fields: Mapping[str, Any] = MappingProxyType({})
+    configuration: str = ""
+    has_client: bool = False
 
 
 class AddOn(NamedTuple):
