@@ -5,16 +5,19 @@ none.
 """
 
 import logging
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
 from fakekube_controllers.scheduler.framework.status import Status
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.types import Tree
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,8 @@ def inconsistency(
     """
     scheduler_name: str | None = None
     policy = root.group["spec"].get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY if has_policy else ""
-    for pod in (*(queued.info.pod for queued in root.all_pods()), *placed):
+    waiting = [queued.info.pod for leaf in root.leaves() for queued in leaf.unscheduled_pods]
+    for pod in (*waiting, *placed):
         spec = pod["spec"]
         name = str(spec.get("schedulerName") or "")
         if scheduler_name is None:
@@ -31,9 +32,9 @@ def inconsistency(
             return ("all pods in a single pod group should have the same .spec.schedulerName set, "
                     f'got: "{name}" and "{scheduler_name}"')
         priority = int(spec.get("priority") or 0)
-        if priority != root.priority:
+        if priority != priority_of(root.group):
             return ("all pods in a single pod group should have the same priority as the pod group's priority, "
-                    f"got {priority} and {root.priority}")
+                    f"got {priority} and {priority_of(root.group)}")
         own = spec.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
         policy = policy or own
         if own != policy:

@@ -4,12 +4,12 @@ Upstream: scheduleOnePodGroup, podGroupCycle and submitPodGroupAlgorithmResult o
 pkg/scheduler/schedule_one_podgroup.go.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.binding import Binding
 from fakekube_controllers.scheduler.cycle import Algorithm
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE
@@ -17,7 +17,7 @@ from fakekube_controllers.scheduler.framework.placements import PodGroupAssignme
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodGroupInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Status
+from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.groups.algorithm import ALL_NODES, GroupAlgorithm
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
 from fakekube_controllers.scheduler.groups.consistency import inconsistency
@@ -34,20 +34,14 @@ PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreem
 class GroupCycles:
     """Schedules groups for one scheduler."""
 
-    def __init__(self, ctx: Context, scheduler: "Scheduler", states: GroupStates) -> None:
-        self._ctx, self._scheduler, self._states = ctx, scheduler, states
-        self._conditions = GroupConditions(ctx)
+    def __init__(self, ctx: Context, scheduler: "Scheduler", states: GroupStates, conditions: GroupConditions) -> None:
+        self._ctx, self._scheduler, self._states, self._conditions = ctx, scheduler, states, conditions
         self._uses_placements, self._has_policy = ctx.enabled(PLACEMENTS_GATE), ctx.enabled(POLICY_GATE)
 
-    async def schedule(self, queued: QueuedPodGroupInfo) -> None:
-        """One attempt on a root group; the queue is told how it ended."""
-        root = queued.root
-        ACTING.set(Acting(self._ctx.name, meta.key_of(root.group), root.group["metadata"]["resourceVersion"]))
-        status = await self._attempt(queued)
-        self._scheduler.queue.add_attempted_pod_group(queued, status)
-
-    async def _attempt(self, queued: QueuedPodGroupInfo) -> Status | None:
+    async def attempt(self, queued: QueuedPodGroupInfo) -> Status | None:
+        """One attempt on a root group: None, or why it failed as a whole."""
         scheduler, root = self._scheduler, queued.root
+        ACTING.set(Acting(self._ctx.name, meta.key_of(root.group), root.group["metadata"]["resourceVersion"]))
         changed = self._changed(root)
         if changed:
             return await self._fail(root, changed, writes_conditions=False)
@@ -56,9 +50,10 @@ class GroupCycles:
         if wrong:
             return await self._fail(root, wrong)
         self._leave_out_skipped(root)
-        first = next(root.pods(), None)
+        first = next((pod for leaf in root.leaves() for pod in leaf.unscheduled_pods), None)
         if first is None:
             return None
+        started = self._ctx.clock.time()
         algorithm = scheduler.algorithms[first.info.pod["spec"].get("schedulerName", "")]
         snapshot = scheduler.shared.snapshot = scheduler.cache.snapshot()
         state = CycleState()
@@ -67,7 +62,7 @@ class GroupCycles:
         complete(root, results)
         if status is not None and status.is_rejection:
             await self._make_room(algorithm, snapshot, state, root, results)
-        await self._submit(algorithm, root, results)
+        await self._submit(algorithm, results, started)
         return status
 
     def _run(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo) -> Results:
@@ -105,7 +100,7 @@ class GroupCycles:
     async def _fail(self, root: PodGroupInfo, message: str, *, writes_conditions: bool = True) -> Status:
         """Nothing was tried: every pod and group has the same error."""
         scheduler = self._scheduler
-        for queued in list(root.pods()):
+        for queued in [pod for leaf in root.leaves() for pod in leaf.unscheduled_pods]:
             framework = scheduler.profiles.get(queued.info.pod["spec"].get("schedulerName", ""))
             if framework is None:
                 scheduler.queue.done(queued.info.uid)
@@ -130,23 +125,25 @@ class GroupCycles:
 
         nominations, status = await algorithm.framework.run_pod_group_post_filter_plugins(state, root, snapshot, schedule)
         for result in results.values():
-            if status.is_error:
+            if status.code == Code.ERROR:
                 result.status = status
                 continue
-            if result.status is not None:
+            if result.status is not None and status.message:
                 result.status = with_reason(result.status, status.message)
-            result.waits_for_preemption = status.is_success
-            for pod in result.pods if status.is_success else ():
+            result.waits_for_preemption = status.code == Code.SUCCESS
+            for pod in result.pods if result.waits_for_preemption else ():
                 pod.nominating_info = nominations.get(pod.queued.info.uid, pod.nominating_info)
 
-    async def _submit(self, algorithm: Algorithm, root: PodGroupInfo, results: Mapping[object, GroupResult]) -> None:
+    async def _submit(self, algorithm: Algorithm, results: Results, started: float) -> None:
         """Bind what can be bound, tell the others why not, and write the groups' conditions."""
         for result in results.values():
             if result.info.key.type is EntityType.COMPOSITE_POD_GROUP:
                 continue
             for pod in result.pods:
                 if pod.fits and result.succeeded:
-                    await self._scheduler.bind_member(algorithm.framework, pod.queued, pod.state, pod.node_name)
+                    pod.state.pod_group = None
+                    await self._scheduler.prepare_for_binding(
+                        Binding(algorithm.framework, pod.queued, pod.state, pod.node_name, started))
                 else:
                     await self._reject(algorithm, result, pod)
             await self._conditions.write(result.info, result.status)

@@ -75,7 +75,7 @@ class SnapshotPlacer:
         return waits
 
     def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
-        """The placements of all plugins; of several plugins those parts that they have in common."""
+        """The placements of all plugins; of several plugins what they have in common."""
         found: Sequence[Placement] = [within]
         for plugin in self._framework.placement_generate_plugins:
             generated: list[Placement] = []

@@ -13,46 +13,40 @@ pkg/scheduler/backend/queue/scheduling_queue.go.
 
 from bisect import insort
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.clock import Clock
 from fakekube_controllers.scheduler.framework.queued import EntityKey, QueuedEntityInfo, QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.groups.entities import group_key_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
-
-SKIP, AFTER_BACKOFF, IMMEDIATELY = range(3)  # as in queue.py: where an entity goes
-
-
-class EntityQueue(Protocol):
-    """What is needed of the scheduling queue."""
-
-    def entity(self, key: EntityKey) -> QueuedEntityInfo | None:
-        """The entity in the queue."""
-
-    def take_out(self, key: EntityKey) -> int:
-        """Take an entity out; the strategy that puts it back to the same place."""
-
-    def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
-        """Put an entity where a strategy wants it, if no PreEnqueue plugin holds it."""
+from fakekube_controllers.scheduler.queue import AFTER_BACKOFF, IMMEDIATELY, SKIP, SchedulingQueue
 
 
 class GroupQueue:
     """The groups of one scheduler. ``sort_key``: the order of pods within a group."""
 
     def __init__(
-        self, queue: EntityQueue, states: GroupStates, clock: Clock, sort_key: Callable[[QueuedPodInfo], Any],
+        self, queue: SchedulingQueue, states: GroupStates, clock: Clock, sort_key: Callable[[QueuedPodInfo], Any],
     ) -> None:
         self._queue, self._states, self._clock, self._sort_key = queue, states, clock, sort_key
         self._members: dict[EntityKey, dict[str, QueuedPodInfo]] = {}  # by leaf and uid: those that wait
         self._tried: EntityKey | None = None  # the root in its cycle
+        self._strategy = SKIP  # what the pods of that cycle that came back want for their group
 
     # pods
 
+    @staticmethod
+    def is_member(pod: ReadOnlyTree) -> bool:
+        """Whether a pod names a group."""
+        return bool(pod["spec"].get("schedulingGroup"))
+
     def add_pod(self, queued: QueuedPodInfo) -> None:
         """A member waits for a node, for the first time or again."""
-        key = group_key_of(queued.info.pod)
-        assert key is not None, "a member"
+        key = self._key_of(queued.info.pod)
+        self._states.set_pod(key, queued.info)
         self._members.setdefault(key, {})[queued.info.uid] = queued
         root = self._states.root_of(key)
         if root is None or root == self._tried:
@@ -65,17 +59,27 @@ class GroupQueue:
         insort(leaf.unscheduled_pods, queued, key=self._sort_key)
         self._queue.requeue(entity, self._queue.take_out(root))
 
-    def find_pod(self, key: EntityKey, uid: str) -> QueuedPodInfo | None:
-        """A member that waits, by its leaf."""
-        return self._members.get(key, {}).get(uid)
+    def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
+        """A member got no node; by its own events its group should be queued by this strategy."""
+        self._strategy = max(self._strategy, strategy)
+        self.add_pod(queued)
 
-    def entity_of(self, key: EntityKey) -> QueuedEntityInfo | None:
-        """The entity that the pods of a leaf are in; None where they are in none."""
+    @staticmethod
+    def _key_of(pod: ReadOnlyTree) -> EntityKey:
+        key = group_key_of(pod)
+        assert key is not None, "a member"
+        return key
+
+    def queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
+        """A member that waits, and the entity that it is in."""
+        key = self._key_of(pod)
         root = self._states.root_of(key)
-        return self._queue.entity(root) if root is not None else None
+        return self._members.get(key, {}).get(meta.uid_of(pod)), self._queue.entity(root) if root is not None else None
 
-    def remove_pod(self, key: EntityKey, uid: str) -> None:
+    def remove_pod(self, pod: ReadOnlyTree) -> None:
         """A member is gone, or has a node; harmless when it does not wait."""
+        key, uid = self._key_of(pod), meta.uid_of(pod)
+        self._states.remove_waiting_pod(uid)
         members = self._members.get(key, {})
         queued = members.pop(uid, None)
         if queued is None:
@@ -101,11 +105,11 @@ class GroupQueue:
             if root is not None and root != self._tried:
                 self._rebuild(root)
 
-    def _rebuild(self, root: EntityKey, params: QueuedPodGroupInfo | None = None, strategy: int = IMMEDIATELY) -> None:
+    def _rebuild(self, root: EntityKey, entity: QueuedEntityInfo | None = None, strategy: int = IMMEDIATELY) -> None:
         """Make the entity of a root anew from what is known; it stays where it was in the queue."""
-        entity = self._queue.entity(root)
-        if entity is not None:
-            strategy = self._queue.take_out(root)
+        present = self._queue.entity(root)
+        if present is not None:
+            entity, strategy = present, self._queue.take_out(root)
         tree = self._states.tree(root)
         if tree is None:
             return
@@ -115,18 +119,17 @@ class GroupQueue:
             waiting += leaf.unscheduled_pods
         if not waiting:
             return
-        made = params or entity
-        if not isinstance(made, QueuedPodGroupInfo):
+        if not isinstance(entity, QueuedPodGroupInfo):
             first = min(waiting, key=lambda each: each.sequence)
-            made = QueuedPodGroupInfo(tree, timestamp=first.timestamp, sequence=first.sequence)
-        made.root = tree
-        self._queue.requeue(made, strategy)
+            entity = QueuedPodGroupInfo(tree, timestamp=first.timestamp, sequence=first.sequence)
+        entity.root = tree
+        self._queue.requeue(entity, strategy)
 
     # cycles
 
     def begin(self, entity: QueuedPodGroupInfo) -> None:
         """A root is being tried: its pods wait no more, until they come back."""
-        self._tried = entity.key
+        self._tried, self._strategy = entity.key, SKIP
         for leaf in entity.root.leaves():
             members = self._members.get(leaf.key, {})
             for queued in leaf.unscheduled_pods:
@@ -141,23 +144,24 @@ class GroupQueue:
         rejection when an event may help; after an error when its back-off is over.
         """
         self._tried = None
+        leaves = [leaf.key for leaf in entity.root.leaves()]
         tried = {queued.info.uid: None for queued in entity.pods()}
-        waiting = {
-            uid: queued for leaf in entity.root.leaves() for uid, queued in self._members.get(leaf.key, {}).items()}
-        came_back, strategy = any(uid in tried for uid in waiting), IMMEDIATELY
+        waiting = [uid for key in leaves for uid in self._members.get(key, ())]
+        came_back, others = any(uid in tried for uid in waiting), any(uid not in tried for uid in waiting)
+        strategy = IMMEDIATELY
         if status is None:
             entity.consecutive_errors_count = entity.unschedulable_count = 0
+        elif status.is_rejection:
+            entity.unschedulable_count += 1
+            entity.consecutive_errors_count, entity.backoff_expiration = 0, None
+            strategy = AFTER_BACKOFF if others else self._strategy
         else:
-            if status.is_rejection:
-                entity.unschedulable_count += 1
-                entity.consecutive_errors_count = 0
-                strategy = AFTER_BACKOFF if any(uid not in tried for uid in waiting) else SKIP
-            else:
-                entity.consecutive_errors_count += 1
-                strategy = AFTER_BACKOFF
+            entity.consecutive_errors_count += 1
             entity.backoff_expiration = None
+            strategy = AFTER_BACKOFF
         if status is not None or not came_back:
             entity.timestamp = self._clock.time()
         entity.was_flushed_from_unschedulable, entity.flush_timestamp = False, 0.0
-        root = self._states.root_of(entity.key) or entity.key
-        self._rebuild(root, entity if root == entity.key else None, strategy)
+        for root in dict.fromkeys(self._states.root_of(key) for key in leaves):
+            if root is not None:
+                self._rebuild(root, entity if root == entity.key else None, strategy)

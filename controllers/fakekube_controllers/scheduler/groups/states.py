@@ -123,6 +123,12 @@ class GroupStates:
             if members is not None and members.pop(uid, None) is not None and not members:
                 del pods[key]
 
+    def remove_waiting_pod(self, uid: str) -> None:
+        """A pod does not wait for a node any more; one that has a node stays."""
+        key = self._group_of.get(uid)
+        if key is not None and uid in self._waiting.get(key, {}):
+            self.remove_pod(uid)
+
     def all_count(self, key: EntityKey) -> int:
         """The pods of a PodGroup, on nodes and waiting."""
         return len(self._waiting.get(key, ())) + len(self._placed.get(key, ()))

@@ -9,32 +9,33 @@ from dataclasses import dataclass
 
 from fakekube.apimachinery import labels, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.groups.entities import EntityKey, group_key_of, parent_key_of
+from fakekube_controllers.scheduler.groups.entities import group_key_of, parent_key_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
 
 MAX_TREE_DEPTH = 4
 INT32_RANGE = 2**31
-RANKS = {"": 1, "PodGroup": 2, "CompositePodGroup": 3}
+RANKS = {EntityType.POD: 1, EntityType.POD_GROUP: 2, EntityType.COMPOSITE_POD_GROUP: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Victim:
     """Pods that go together or stay together, each with the name of its node.
 
-    ``kind``: of the group they are in, empty for a pod of none. ``started``: of the pod that has
+    ``type``: of the group they are in, POD for a pod of none. ``started``: of the pod that has
     run longest, in Unix seconds; infinity when none has started.
     """
 
     pods: tuple[tuple[PodInfo, str], ...]
     priority: int
-    kind: str
+    type: EntityType
     started: float
 
     @property
     def importance(self) -> tuple[int, int, int, float]:
         """The more important of two victims has the smaller one, and is spared first."""
-        return -self.priority, -RANKS[self.kind], -len(self.pods), self.started
+        return -self.priority, -RANKS[self.type], -len(self.pods), self.started
 
 
 def started_at(pod: ReadOnlyTree) -> float:
@@ -72,8 +73,8 @@ class Units:
                 ancestors = self._ancestors(info.pod)
                 whole = [key for key, group in ancestors if "all" in (group["spec"].get("disruptionMode") or {})]
                 if not whole:
-                    kind = "PodGroup" if self._groups is not None and group_key_of(info.pod) is not None else ""
-                    found.append(self._victim(((info, node.name),), kind))
+                    is_member = self._groups is not None and group_key_of(info.pod) is not None
+                    found.append(self._victim(((info, node.name),), EntityType.POD_GROUP if is_member else EntityType.POD))
                 elif whole[-1] not in seen:
                     seen[whole[-1]] = None
                     found.append(self._whole_group(whole[-1], info, node.name))
@@ -82,9 +83,9 @@ class Units:
     def _whole_group(self, key: EntityKey, info: PodInfo, node_name: str) -> Victim:
         assert self._groups is not None, "the pod is in a group"
         pods = tuple((placed.info, placed.node_name) for placed in self._groups.all_placed(key))
-        return self._victim(pods, key.kind) if pods else self._victim(((info, node_name),), "PodGroup")
+        return self._victim(pods, key.type) if pods else self._victim(((info, node_name),), EntityType.POD_GROUP)
 
-    def _victim(self, pods: tuple[tuple[PodInfo, str], ...], kind: str) -> Victim:
+    def _victim(self, pods: tuple[tuple[PodInfo, str], ...], kind: EntityType) -> Victim:
         return Victim(pods, self.priority_of(pods[0][0].pod), kind, min(started_at(info.pod) for info, _ in pods))
 
     def _ancestors(self, pod: ReadOnlyTree) -> list[tuple[EntityKey, ReadOnlyTree]]:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
+from fakekube_controllers.scheduler.framework.placements import Placement
+from fakekube_controllers.scheduler.framework.queued import EntityKey, PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Code, Status, unschedulable
-from fakekube_controllers.scheduler.groups.algorithm import GroupAlgorithm, Placement
-from fakekube_controllers.scheduler.groups.entities import EntityKey, PodGroupInfo, minimum_of, topology_key_of
+from fakekube_controllers.scheduler.groups.algorithm import GroupAlgorithm
+from fakekube_controllers.scheduler.groups.entities import minimum_of, topology_key_of
 from fakekube_controllers.scheduler.groups.results import PodResult, Results, complete
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from tests.controllers.scheduler.groups.trees import composite, pod, pod_group, queued
@@ -61,7 +62,8 @@ class Slots:
         for name, domain in self.topology.get(key, {}).items():
             if within.node_names is None or name in within.node_names:
                 names.setdefault(domain, []).append(name)
-        return [Placement(domain, frozenset(nodes)) for domain, nodes in sorted(names.items())]
+        found = [Placement(domain, dict.fromkeys(nodes)) for domain, nodes in sorted(names.items())]
+        return found or unschedulable("no feasible placements found")
 
     def best_placement(self, info: PodGroupInfo, found: Sequence[tuple[Placement, Sequence[PodResult]]]) -> Placement:
         return max(found, key=lambda each: len(each[1]))[0]
@@ -79,7 +81,7 @@ def run(placer: Slots, root: PodGroupInfo, known: GroupStates | None = None, *, 
 def leaf(group: tuple[EntityKey, dict[str, object]], count: int) -> PodGroupInfo:
     """A PodGroup with so many pods to try, named after it."""
     key, tree = group
-    return PodGroupInfo(key, tree, pods=[queued(pod(f"{key.name}-{number}", key.name)) for number in range(count)])
+    return PodGroupInfo(key, tree, unscheduled_pods=[queued(pod(f"{key.name}-{number}", key.name)) for number in range(count)])
 
 
 def nodes_of(results: Results, key: EntityKey) -> list[str]:
@@ -127,7 +129,7 @@ def test_a_satisfied_group_whose_further_pod_does_not_fit_is_unschedulable() -> 
     the group is unschedulable this time.
     """
     key, group = pod_group("gang", 1)
-    known, gang = GroupStates(), PodGroupInfo(key, group, pods=[queued(pod("more", "gang"))])
+    known, gang = GroupStates(), PodGroupInfo(key, group, unscheduled_pods=[queued(pod("more", "gang"))])
     known.set_group(key, group)
     known.set_pod(key, pod("there", "gang"), "n1")
     results = run(Slots({"n1": 0}), gang, known)

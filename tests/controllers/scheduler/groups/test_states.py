@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube_controllers.scheduler.groups.entities import EntityKey
+from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from tests.controllers.scheduler.groups.trees import composite, pod, pod_group
 
@@ -67,7 +67,7 @@ def test_a_cycle_has_no_root() -> None:
     one, other, leaf = composite("one", None, "other"), composite("other", None, "one"), pod_group("leaf", 1, "one")
     known = states(one, other, leaf)
     assert known.root_of(leaf[0]) is None
-    assert known.nearest_known(leaf[0]).kind == "CompositePodGroup"
+    assert known.nearest_known(leaf[0]).type is EntityType.COMPOSITE_POD_GROUP
 
 
 def test_a_group_that_moves_or_goes_leaves_its_parent() -> None:

@@ -2,22 +2,21 @@
 
 from typing import Any
 
-from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
-from fakekube_controllers.scheduler.groups.entities import EntityKey
 
 
 def pod_group(name: str, minimum: int | None = None, parent: str | None = None, **spec: Any) -> tuple[EntityKey, dict[str, Any]]:
     """A PodGroup and its key; without ``minimum`` its policy is basic."""
-    return _group("PodGroup", name, None if minimum is None else {"minCount": minimum}, parent, spec)
+    return _group(EntityType.POD_GROUP, name, None if minimum is None else {"minCount": minimum}, parent, spec)
 
 
 def composite(name: str, minimum: int | None = None, parent: str | None = None, **spec: Any) -> tuple[EntityKey, dict[str, Any]]:
     """A CompositePodGroup and its key; without ``minimum`` its policy is basic."""
-    return _group("CompositePodGroup", name, None if minimum is None else {"minGroupCount": minimum}, parent, spec)
+    return _group(EntityType.COMPOSITE_POD_GROUP, name, None if minimum is None else {"minGroupCount": minimum}, parent, spec)
 
 
-def _group(kind: Any, name: str, gang: Any, parent: str | None, spec: dict[str, Any]) -> tuple[EntityKey, dict[str, Any]]:
+def _group(kind: EntityType, name: str, gang: Any, parent: str | None, spec: dict[str, Any]) -> tuple[EntityKey, dict[str, Any]]:
     spec = {"schedulingPolicy": {"basic": {}} if gang is None else {"gang": gang}, **spec}
     if parent is not None:
         spec["parentCompositePodGroupName"] = parent
@@ -35,4 +34,4 @@ def pod(name: str, group: str = "", **spec: Any) -> PodInfo:
 
 def queued(info: PodInfo, sequence: int = 0) -> QueuedPodInfo:
     """The pod in the queue."""
-    return QueuedPodInfo(info, 0.0, sequence)
+    return QueuedPodInfo(timestamp=0.0, sequence=sequence, info=info)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fakekube_controllers.scheduler.framework.queued import EntityType
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.preemption.victims import (
@@ -25,7 +26,7 @@ def node(name: str, *pods: PodInfo) -> NodeInfo:
     return info
 
 
-def victim(*pods: PodInfo, kind: str = "", started: float = 0.0) -> Victim:
+def victim(*pods: PodInfo, kind: EntityType = EntityType.POD, started: float = 0.0) -> Victim:
     """A unit on node n1, with the priority of its first pod."""
     return Victim(tuple((each, "n1") for each in pods), pods[0].priority, kind, started)
 
@@ -51,7 +52,7 @@ def test_a_group_that_is_disrupted_as_a_whole_is_one_unit_over_its_nodes() -> No
     known.set_pod(single[0], one, "n1")
     found = Units(known).victims([node("n1", here, one, alone)])
     assert names(found) == [["w1", "w2"], ["s1"], ["alone"]]
-    assert [each.kind for each in found] == ["PodGroup", "PodGroup", ""]
+    assert [each.type for each in found] == [EntityType.POD_GROUP, EntityType.POD_GROUP, EntityType.POD]
     assert [each.priority for each in found] == [7, 0, 0]
 
 
@@ -79,7 +80,7 @@ def test_without_groups_every_pod_is_a_unit() -> None:
     priority.
     """
     found = Units(None).victims([node("n1", pod("a", "gone", priority=3))])
-    assert [(each.priority, each.kind) for each in found] == [(3, "")]
+    assert [(each.priority, each.type) for each in found] == [(3, EntityType.POD)]
 
 
 @pytest.mark.spec("WAS-066", "WAS-074")
@@ -89,8 +90,8 @@ def test_what_matters_more() -> None:
     """
     units = [
         victim(pod("young"), started=9.0), victim(pod("old"), started=1.0), victim(pod("high", priority=5), started=9.0),
-        victim(pod("g1"), kind="PodGroup", started=9.0), victim(pod("g2"), pod("g3"), kind="PodGroup", started=9.0),
-        victim(pod("c1"), kind="CompositePodGroup", started=9.0),
+        victim(pod("g1"), kind=EntityType.POD_GROUP, started=9.0), victim(pod("g2"), pod("g3"), kind=EntityType.POD_GROUP, started=9.0),
+        victim(pod("c1"), kind=EntityType.COMPOSITE_POD_GROUP, started=9.0),
     ]
     assert names(sorted(units, key=lambda each: each.importance)) == [["high"], ["c1"], ["g2", "g3"], ["g1"], ["old"], ["young"]]
 
