@@ -142,7 +142,8 @@ class GroupAlgorithm:
         return trial
 
     def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
-        trial = self._children(info, placement) if info.key.type is EntityType.COMPOSITE_POD_GROUP else self._pods(info, placement)
+        is_composite = info.key.type is EntityType.COMPOSITE_POD_GROUP
+        trial = self._children(info, placement) if is_composite else self._pods(info, placement)
         trial.results[info.key] = trial.result
         if not trial.result.succeeded:
             self._revert(trial.assumed)

@@ -18,7 +18,7 @@ def states(*groups: tuple[EntityKey, dict[str, object]]) -> GroupStates:
 
 
 def test_a_gang_is_ready_with_min_count_pods_wherever_they_are() -> None:
-    """Given a gang of three, when two pods wait and one is on a node, then it is ready; not before."""
+    """Given a gang of three, when two pods wait and one is on a node, then it is ready."""
     key, group = pod_group("gang", 3)
     known = states((key, group))
     known.set_pod(key, pod("a", "gang"))
@@ -47,7 +47,8 @@ def test_a_tree_is_ready_by_its_ready_children() -> None:
     """Given a root that wants two children, when only one has its pods, then it is not ready; a
     basic child without a pod does not count.
     """
-    root, first, second, third = composite("root", 2), pod_group("one", 1, "root"), pod_group("two", 2, "root"), pod_group("three", None, "root")
+    root, first = composite("root", 2), pod_group("one", 1, "root")
+    second, third = pod_group("two", 2, "root"), pod_group("three", None, "root")
     known = states(first, second, third)
     known.set_pod(first[0], pod("a", "one"))
     known.set_pod(second[0], pod("b", "two"))

@@ -43,7 +43,8 @@ def test_a_group_that_is_disrupted_as_a_whole_is_one_unit_over_its_nodes() -> No
     node, the others pod by pod.
     """
     known = GroupStates()
-    whole, single = pod_group("whole", 1, disruptionMode={"all": {}}, priority=7), pod_group("single", 1, disruptionMode={"single": {}})
+    whole = pod_group("whole", 1, disruptionMode={"all": {}}, priority=7)
+    single = pod_group("single", 1, disruptionMode={"single": {}})
     for key, group in (whole, single):
         known.set_group(key, group)
     here, there, one, alone = pod("w1", "whole"), pod("w2", "whole"), pod("s1", "single"), pod("alone")
@@ -85,12 +86,13 @@ def test_without_groups_every_pod_is_a_unit() -> None:
 
 @pytest.mark.spec("WAS-066", "WAS-074")
 def test_what_matters_more() -> None:
-    """Given units, when they are sorted by importance, then priority comes first, groups before pods,
-    larger ones first, and of pods the one that has run longest.
+    """Given units, when they are sorted by importance, then priority comes first, groups before
+    pods, larger ones first, and of pods the one that has run longest.
     """
     units = [
         victim(pod("young"), started=9.0), victim(pod("old"), started=1.0), victim(pod("high", priority=5), started=9.0),
-        victim(pod("g1"), kind=EntityType.POD_GROUP, started=9.0), victim(pod("g2"), pod("g3"), kind=EntityType.POD_GROUP, started=9.0),
+        victim(pod("g1"), kind=EntityType.POD_GROUP, started=9.0),
+        victim(pod("g2"), pod("g3"), kind=EntityType.POD_GROUP, started=9.0),
         victim(pod("c1"), kind=EntityType.COMPOSITE_POD_GROUP, started=9.0),
     ]
     assert names(sorted(units, key=lambda each: each.importance)) == [["high"], ["c1"], ["g2", "g3"], ["g1"], ["old"], ["young"]]
@@ -123,8 +125,8 @@ def test_budgets_are_used_up_in_order() -> None:
 
 
 def test_the_node_where_least_is_lost() -> None:
-    """Given nodes where pods could go, when the best is chosen, then fewer broken budgets come first,
-    then lower priorities, fewer pods, a later start, and last the name.
+    """Given nodes where pods could go, when the best is chosen, then fewer broken budgets come
+    first, then lower priorities, fewer pods, a later start, and last the name.
     """
     def on(name: str, *victims: Victim, violations: int = 0) -> Candidate:
         return Candidate(name, victims, violations)
@@ -142,8 +144,8 @@ def test_the_node_where_least_is_lost() -> None:
 
 
 def test_terminating_by_preemption() -> None:
-    """Given a pod with the condition of an eviction by a scheduler, when it is being deleted, then it
-    is going because of that; before, or for another reason, it is not.
+    """Given a pod with the condition of an eviction by a scheduler, when it is being deleted, then
+    it is going because of that; before, or for another reason, it is not.
     """
     info = pod("a")
     info.pod["status"]["conditions"] = [  # type: ignore[index]
