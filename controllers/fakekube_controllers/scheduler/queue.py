@@ -10,17 +10,19 @@ waits (gate SchedulerPopFromBackoffQ).
 Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, backoff_queue.go).
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.controller import attempt
 from fakekube.util.clock import Clock
 from fakekube.workqueue.queue import DAEMON_TRIES
 from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff
 from fakekube_controllers.scheduler.framework import events
-from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint
+from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint, QueueingHintFn
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.queued import (
     EntityKey,
@@ -38,6 +40,8 @@ from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
     from fakekube_controllers.scheduler.groups.queueing import GroupQueue
+
+log = logging.getLogger(__name__)
 
 MAX_IN_UNSCHEDULABLE_SECONDS = 300.0
 FLUSH_SECONDS = 30.0  # so often those that have waited longer are looked for
@@ -266,14 +270,20 @@ class SchedulingQueue:
         strategy = SKIP
         for name in (*pending, *queued.unschedulable_plugins):
             for event, hint in registered.get(name, ANY_EVENT):
-                if event.matches(happened.event) and (
-                        hint is None or hint(queued.info, happened.old, happened.new) == QUEUE):
+                if event.matches(happened.event) and (hint is None or self._helps(hint, queued, happened)):
                     if name in pending:
                         return IMMEDIATELY
                     if not pending:
                         return AFTER_BACKOFF
                     strategy = AFTER_BACKOFF
         return strategy
+
+    def _helps(self, hint: QueueingHintFn, queued: QueuedPodInfo, happened: Happened) -> bool:
+        """What a hint says; one that raises helps."""
+        said, raised = attempt(hint, queued.info, happened.old, happened.new)
+        if raised is not None:
+            log.error("a hint about %s", queued.key, exc_info=raised)
+        return raised is not None or said == QUEUE
 
     # the parts
 
@@ -350,7 +360,10 @@ class SchedulingQueue:
         gates = sorted(profile.gates, key=lambda gate: gate.name != last) if last else profile.gates
         queued.gating_plugin, queued.gating_plugin_events = "", ()
         for gate in gates:
-            if gate.pre_enqueue(queued.info) is not None:
+            status, raised = attempt(gate.pre_enqueue, queued.info)
+            if raised is not None:
+                log.error("%s about %s", gate.name, queued.key, exc_info=raised)
+            if status is not None or raised is not None:
                 queued.unschedulable_plugins[gate.name] = None
                 queued.gating_plugin = gate.name
                 queued.gating_plugin_events = [each.event for each in profile.events.get(gate.name, ANY_EVENT)]

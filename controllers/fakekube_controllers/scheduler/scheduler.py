@@ -27,7 +27,8 @@ from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventR
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
 from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, FitError
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
+from fakekube_controllers.scheduler.framework.status import error as status_error
 from fakekube_controllers.scheduler.profiles import profiles_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
@@ -134,6 +135,19 @@ class Scheduler:
             await self.failures.handle(
                 framework.recorder, queued, SCHEDULER_ERROR, message, nominating_info=CLEAR_NOMINATED_NODE)
 
+    def _reserve_and_permit(self, binding: Binding) -> Status | None:
+        """Why the pod cannot have the node, or None; it may have to wait."""
+        framework, queued, state, node_name = binding.framework, binding.queued, binding.state, binding.node_name
+        status = framework.run_reserve_plugins(state, queued.info, node_name)
+        if status is not None:
+            return status
+        seconds, status = framework.run_permit_plugins(state, queued.info, node_name)
+        if status is None or status.code != Code.WAIT:
+            return status
+        clock, activity = self.ctx.clock, self.ctx.activity
+        self.shared.waiting_pods.add(WaitingPod(queued.info, node_name, seconds, clock, activity))
+        return None
+
     def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
         """Whether a pod is not to be tried: it is being deleted, or has a node."""
         pod = queued.info.pod
@@ -157,20 +171,15 @@ class Scheduler:
 
     async def prepare_for_binding(self, binding: Binding) -> None:
         """Assume the pod on its node, reserve what it takes there, ask Permit plugins, and bind."""
-        framework, queued, state, node_name, _ = binding
-        pod = queued.info
-        self.cache.assume_pod(pod, node_name)
+        pod, state = binding.queued.info, binding.state
+        self.cache.assume_pod(pod, binding.node_name)
         self.shared.nominator.delete_nominated_pod_if_exists(pod.uid)
-        status = framework.run_reserve_plugins(state, pod, node_name)
-        if status is None:
-            seconds, status = framework.run_permit_plugins(state, pod, node_name)
-            if status is not None and status.code == Code.WAIT:
-                clock, activity = self.ctx.clock, self.ctx.activity
-                self.shared.waiting_pods.add(WaitingPod(pod, node_name, seconds, clock, activity))
-                status = None
+        status, raised = attempt(self._reserve_and_permit, binding)
+        if raised is not None:
+            status = status_error(repr(raised))
         if status is not None:
-            self.bindings.unreserve_and_forget(framework, state, queued, node_name)
-            await self.bindings.fail(framework, queued, status)
+            self.bindings.unreserve_and_forget(binding)
+            await self.bindings.fail(binding, status)
             return
         self.queue.activate(state.pods_to_activate)
         state.pods_to_activate = {}
