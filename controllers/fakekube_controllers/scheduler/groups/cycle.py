@@ -4,17 +4,18 @@ Upstream: scheduleOnePodGroup, podGroupCycle and submitPodGroupAlgorithmResult o
 pkg/scheduler/schedule_one_podgroup.go.
 """
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.binding import Binding
+from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm
-from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE
+from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE
 from fakekube_controllers.scheduler.framework.placements import PodGroupAssignments, ProposedAssignment
-from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodGroupInfo
+from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
@@ -24,17 +25,33 @@ from fakekube_controllers.scheduler.groups.consistency import inconsistency
 from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
 from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult, Results, complete, failed, with_reason
 from fakekube_controllers.scheduler.groups.states import GroupStates
-
-if TYPE_CHECKING:
-    from fakekube_controllers.scheduler.scheduler import Scheduler
+from fakekube_controllers.scheduler.queue import SchedulingQueue
+from fakekube_controllers.scheduler.runtime import Framework, Shared
 
 PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy"
+
+
+class PodScheduler(Protocol):
+    """What groups need of the scheduler; profiles and algorithms are by the scheduler's name."""
+
+    profiles: dict[str, Framework]
+    algorithms: dict[str, Algorithm]
+    shared: Shared
+    cache: Cache
+    queue: SchedulingQueue
+    failures: FailureHandler
+
+    def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
+        """Whether a pod is not to be tried."""
+
+    async def prepare_for_binding(self, binding: Binding) -> None:
+        """Assume a pod on its node, and bind it."""
 
 
 class GroupCycles:
     """Schedules groups for one scheduler."""
 
-    def __init__(self, ctx: Context, scheduler: "Scheduler", states: GroupStates, conditions: GroupConditions) -> None:
+    def __init__(self, ctx: Context, scheduler: PodScheduler, states: GroupStates, conditions: GroupConditions) -> None:
         self._ctx, self._scheduler, self._states, self._conditions = ctx, scheduler, states, conditions
         self._uses_placements, self._has_policy = ctx.enabled(PLACEMENTS_GATE), ctx.enabled(POLICY_GATE)
 

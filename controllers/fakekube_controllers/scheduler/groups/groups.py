@@ -4,8 +4,6 @@ Upstream: the parts of pkg/scheduler/{scheduler,eventhandlers}.go that the gate 
 switches on.
 """
 
-from typing import TYPE_CHECKING
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
@@ -18,12 +16,9 @@ from fakekube_controllers.scheduler.framework.queued import (
     QueuedPodGroupInfo,
 )
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
-from fakekube_controllers.scheduler.groups.cycle import GroupCycles
+from fakekube_controllers.scheduler.groups.cycle import GroupCycles, PodScheduler
 from fakekube_controllers.scheduler.groups.queueing import GroupQueue
 from fakekube_controllers.scheduler.groups.states import GroupStates
-
-if TYPE_CHECKING:
-    from fakekube_controllers.scheduler.scheduler import Scheduler
 
 
 class Groups:
@@ -32,7 +27,7 @@ class Groups:
     Its handlers come before those that tell the queue of the same objects.
     """
 
-    def __init__(self, ctx: Context, scheduler: "Scheduler") -> None:
+    def __init__(self, ctx: Context, scheduler: PodScheduler) -> None:
         self.states = scheduler.shared.groups = scheduler.cache.groups = GroupStates()
         sort = next(iter(scheduler.profiles.values())).queue_sort_plugins[0]
         self.queue = scheduler.queue.groups = GroupQueue(scheduler.queue, self.states, ctx.clock, sort.sort_key)
