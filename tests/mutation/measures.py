@@ -19,7 +19,7 @@ import coverage
 from tests.mutation.contexts import FAILED
 
 BROAD = ("/stories/", "/conversations/", "/refusals/", "/answers/")
-"""Folders of tests that look at everything: they come first, as one of them nearly always notices."""
+"""Folders of tests that look at everything: they come first, as one of them mostly notices."""
 
 
 class Measures:
