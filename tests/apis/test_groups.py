@@ -1,5 +1,5 @@
-"""Workloads, PodGroups and CompositePodGroups as a client finds them: what is made, refused, dropped
-and filled in.
+"""Workloads, PodGroups and CompositePodGroups as a client finds them: what is made, refused,
+dropped and filled in.
 """
 
 from collections.abc import AsyncIterator, Awaitable
