@@ -17,7 +17,7 @@ from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.aggregation import Aggregation
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.authorization import impersonate
-from fakekube.apiserver.customresources import follow_definitions
+from fakekube.apiserver.customresources import DEFINITIONS, follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.localapiservices import LocalAPIServices
@@ -202,8 +202,20 @@ class APIServer:
         if not info.is_resource:
             own = self.extra_paths.get(request.path)
             return self._paths.answer(request) if own is None else await own(request)
+        if self.resources.pending:
+            await self._objects_of(GroupResource(info.group, info.resource))
         found = self.routes.find(info, request)
         if found is None:
             return page_not_found()
         scope, endpoint = found
-        return await endpoint(scope, info, request)
+        response = await endpoint(scope, info, request)
+        if self.resources.pending and request.method != "GET" and scope.kind.group_resource == DEFINITIONS:
+            for resource in list(self.resources.pending):
+                await self._objects_of(resource)
+        return response
+
+    async def _objects_of(self, resource: GroupResource) -> None:
+        """Wait until objects are in the form in which they are to be read."""
+        finish = self.resources.pending.get(resource)
+        if finish is not None:
+            await finish()

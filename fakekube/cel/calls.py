@@ -168,6 +168,7 @@ def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
 
 
 EXPRESSION_WORK, INSTRUCTION_WORK, SCANNED_A_WORK, FORMATTED_WORK = 600, 20, 64, 4
+LARGE_EXPRESSION = 10_000  # instructions
 FORMAT = "string_format"
 SEARCHES = frozenset({
     FORMAT, "matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"})
@@ -199,15 +200,11 @@ def _searched(frame: list[Any], overload: functions.Overload, text: Any, pattern
 
     What formats values costs as much as its format is long, and its result is the work.
     """
-    ready = frame[3]
-    if ready is None:
-        ready = frame[3] = set()
-    if pattern.__class__ is str and pattern not in ready:
-        ready.add(pattern)
+    if pattern.__class__ is str and text.__class__ is str and _is_first(frame, pattern):
         frame[1] -= EXPRESSION_WORK
         if frame[1] < 0:
             spending.exceeded(frame)
-        frame[1] -= INSTRUCTION_WORK * regex.instructions(pattern)
+        frame[1] -= INSTRUCTION_WORK * regex.instructions(pattern, text)
         if frame[1] < 0:
             spending.exceeded(frame)
     if overload.pausing:
@@ -221,6 +218,22 @@ def _searched(frame: list[Any], overload: functions.Overload, text: Any, pattern
     if frame[1] < 0:
         spending.exceeded(frame)
     return result
+
+
+def _is_first(frame: list[Any], pattern: str) -> bool:
+    ready = frame[3]
+    if ready is None:
+        ready = frame[3] = set()
+    if pattern in ready:
+        return False
+    ready.add(pattern)
+    return True
+
+
+def _note_ready(frame: list[Any], pattern: str, instructions: int) -> None:
+    """End the turn after a large expression was made ready for other texts than ASCII."""
+    if instructions > LARGE_EXPRESSION and _is_first(frame, pattern):
+        spending.end_turn(frame)
 
 
 _WORKING = {"add_list": _added, "in_list": _is_in}
@@ -240,7 +253,9 @@ def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | Non
         value = text(frame)
         if value.__class__ is not str:
             raise errors.no_such_overload()
-        found = compiled.search(value) is not None
+        found = compiled.is_in(value)
+        if not value.isascii():
+            _note_ready(frame, pattern, compiled.instructions(value))
         frame[0] -= counted((value, pattern), found)
         if frame[0] < 0:
             spending.exceeded(frame)

@@ -111,7 +111,7 @@ def _applies(rule: ReadOnlyTree, job: ReadOnlyTree) -> bool:
 def _is_found(pattern: str, message: str) -> bool:
     """Whether a pattern is in a message; one that is no expression is in none."""
     try:
-        return regex.compiled(pattern).search(message) is not None
+        return regex.compiled(pattern).is_in(message)
     except regex.RegexError:
         return False
 

@@ -4,10 +4,13 @@ Upstream: pkg/scheduler/schedule_one.go (bindingCycle, handleBindingCycleError).
 """
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.runtime.context import Context
+from fakekube.runtime.controller import attempt, attempt_async
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework import events
@@ -22,17 +25,25 @@ from fakekube_controllers.scheduler.runtime import Framework, Shared
 if TYPE_CHECKING:
     from fakekube.util.activity import Activity
 
+log = logging.getLogger(__name__)
+
 EXPECTATION_GATE = "NominatedNodeNameForExpectation"
 
 
-class Binding(NamedTuple):
-    """A pod that is assumed on a node."""
+@dataclass(slots=True)
+class Binding:
+    """A pod that is assumed on a node.
+
+    ``started``: when its cycle began (Unix seconds). ``is_nominated``: its status was made to name
+    the node.
+    """
 
     framework: Framework
     queued: QueuedPodInfo
     state: CycleState
     node_name: str
-    started: float  # when its cycle began
+    started: float
+    is_nominated: bool = False
 
 
 class PodInPreBind:
@@ -71,43 +82,51 @@ class BindingCycles:
 
     async def _run(self, binding: Binding) -> None:
         with self._activity.busy():
-            framework, queued, state, node_name, _ = binding
-            status = await self._bind(binding)
+            queued = binding.queued
+            status, raised = await attempt_async(self._bind, binding)
+            if raised is not None:
+                status = error(repr(raised))
+                self._shared.waiting_pods.remove(queued.info.uid)
             if status is None:
                 return
-            self.unreserve_and_forget(framework, state, queued, node_name)
+            self.unreserve_and_forget(binding)
             if not status.is_rejection:
                 self._queue.move_all_to_active_or_backoff(events.ASSIGNED_POD_DELETE, queued.info.pod, None)
-            await self.fail(framework, queued, status)
+            await self.fail(binding, status)
             if status.is_rejection:
                 self._queue.move_all_to_active_or_backoff(
                     events.ASSIGNED_POD_DELETE, queued.info.pod, None, but=queued.info.uid)
 
-    def unreserve_and_forget(self, framework: Framework, state: CycleState, queued: QueuedPodInfo, node_name: str) -> None:
+    def unreserve_and_forget(self, binding: Binding) -> None:
         """The pod does not go to its node after all."""
-        framework.run_unreserve_plugins(state, queued.info, node_name)
+        queued = binding.queued
+        _, raised = attempt(binding.framework.run_unreserve_plugins, binding.state, queued.info, binding.node_name)
+        if raised is not None:
+            log.error("unreserving %s", queued.key, exc_info=raised)
         self._cache.forget_pod(queued.info.uid)
 
-    async def fail(self, framework: Framework, queued: QueuedPodInfo, status: Status) -> None:
+    async def fail(self, binding: Binding, status: Status) -> None:
         """A pod with a node was rejected, or something went wrong."""
+        recorder, queued, nominated = binding.framework.recorder, binding.queued, binding.is_nominated
         if not status.is_rejection:
             await self._failures.handle(
-                framework.recorder, queued, SCHEDULER_ERROR, status.message, nominating_info=CLEAR_NOMINATED_NODE)
+                recorder, queued, SCHEDULER_ERROR, status.message, nominating_info=CLEAR_NOMINATED_NODE, is_nominated=nominated)
             return
         plugins = (status.plugin,) if status.plugin else ()
         fit_error = FitError({"": status}, 1, plugins=plugins, pending_plugins=plugins if status.code == Code.PENDING else ())
         await self._failures.handle(
-            framework.recorder, queued, UNSCHEDULABLE, str(fit_error), fit_error, CLEAR_NOMINATED_NODE)
+            recorder, queued, UNSCHEDULABLE, str(fit_error), fit_error, CLEAR_NOMINATED_NODE, is_nominated=nominated)
 
     async def _bind(self, binding: Binding) -> Status | None:
         """What went wrong, or None."""
-        framework, queued, state, node_name, _ = binding
+        framework, queued, state, node_name = binding.framework, binding.queued, binding.state, binding.node_name
         pod = queued.info
         waiting = self._shared.waiting_pods.get(pod.uid)
         pre_flight = framework.run_pre_bind_pre_flights(state, pod, node_name)
         if pre_flight is not None and pre_flight.code != Code.SKIP:
             return pre_flight
         if self._expects and (pre_flight is None or waiting is not None):
+            binding.is_nominated = True
             await self._failures.update_pod(pod.pod, NominatingInfo(node_name))
         if waiting is not None:
             rejection = await waiting.wait()
@@ -128,7 +147,9 @@ class BindingCycles:
             return status
         text = f"Successfully assigned {meta.namespace_of(pod.pod)}/{meta.name_of(pod.pod)} to {node_name}"
         framework.recorder.report(pod.pod, "Normal", "Scheduled", "Binding", text)
-        framework.run_post_bind_plugins(state, pod, node_name)
+        _, raised = attempt(framework.run_post_bind_plugins, state, pod, node_name)
+        if raised is not None:
+            log.error("after the binding of %s", queued.key, exc_info=raised)
         self._queue.activate(state.pods_to_activate)
         return None
 

@@ -39,12 +39,13 @@ class FailureHandler:
 
     async def handle(
         self, recorder: "Recorder", queued: QueuedPodInfo, reason: str, message: str, error: FitError | None = None,
-        nominating_info: NominatingInfo | None = None,
+        nominating_info: NominatingInfo | None = None, *, is_nominated: bool = False,
     ) -> None:
         """Put a pod back into the queue, and tell why.
 
         ``reason``: Unschedulable or SchedulerError. ``error``: which plugins rejected it; None: it
-        is tried again after its back-off. ``nominating_info``: what becomes of its nomination.
+        is tried again after its back-off. ``nominating_info``: what becomes of its nomination;
+        ``is_nominated``: its status names a node though the cache may not show it yet.
         """
         pod = queued.info.pod
         queued.unschedulable_plugins = dict.fromkeys(error.plugins) if error is not None else {}
@@ -62,10 +63,11 @@ class FailureHandler:
             pod = cached
         self._nominator.add_nominated_pod(queued.info, nominating_info)
         recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", _truncated(message))
-        await self.update_pod(pod, nominating_info, reason, message)
+        await self.update_pod(pod, nominating_info, reason, message, is_nominated=is_nominated)
 
     async def update_pod(
-        self, pod: ReadOnlyTree, nominating_info: NominatingInfo | None, reason: str = "", message: str = "",
+        self, pod: ReadOnlyTree, nominating_info: NominatingInfo | None, reason: str = "", message: str = "", *,
+        is_nominated: bool = False,
     ) -> None:
         """Write the condition PodScheduled (with a ``reason``) and the nomination to a pod.
 
@@ -78,7 +80,7 @@ class FailureHandler:
                 status["conditions"] = [self._condition(pod, present, reason, message)]
         if nominating_info is not None and nominating_info.mode is NominatingMode.OVERRIDE:
             name = nominating_info.nominated_node_name
-            if name != ((pod.get("status") or {}).get("nominatedNodeName") or ""):
+            if is_nominated or name != ((pod.get("status") or {}).get("nominatedNodeName") or ""):
                 status["nominatedNodeName"] = name or None
         if not status:
             return

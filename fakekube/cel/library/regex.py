@@ -44,8 +44,8 @@ def check_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
 
 def find(text: str, pattern: str) -> str:
     """The first part that matches; empty if none does."""
-    found = _compiled(pattern).search(text)
-    return found.group() or "" if found is not None else ""
+    start, end = next(_compiled(pattern).spans(text), (0, 0))
+    return text[start:end]
 
 
 def find_all(text: str, pattern: str, limit: int = -1, *, pause: Callable[[], None] = lambda: None) -> list[str]:
@@ -57,8 +57,7 @@ def find_all(text: str, pattern: str, limit: int = -1, *, pause: Callable[[], No
     """
     parts: list[str] = []
     end_before, scanned, next_pause = -1, 0, SCANNED_A_TURN
-    for found in _compiled(pattern).finditer(text) if limit else ():
-        start, end = found.span()
+    for start, end in _compiled(pattern).spans(text) if limit else ():
         scanned += len(text) - start
         if scanned > MAX_SCANNED:
             raise errors.CostExceeded

@@ -133,7 +133,7 @@ def _merged(*trees: dict[str, Any]) -> dict[str, Any]:
 def _matches(pattern: str, text: str) -> bool:
     """As sprig has it: what is no expression matches nothing."""
     try:
-        return regex.compiled(pattern).search(text) is not None
+        return regex.compiled(pattern).is_in(text)
     except regex.RegexError:
         return False
 

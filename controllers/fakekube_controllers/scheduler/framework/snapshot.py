@@ -15,19 +15,26 @@ from fakekube_controllers.scheduler.framework.types import ImageState, NodeInfo,
 BITS = 6
 CHUNK = 1 << BITS  # nodes in a chunk: a change copies one chunk, and the list of chunks
 
+MAX_LOGGED = 4096  # names; then another log is begun
+
 Chunk = tuple[NodeInfo | None, ...]
 
 
 class NodeMap(Mapping[str, NodeInfo]):
-    """Nodes by name, in the order in which they were added. Immutable."""
+    """Nodes by name, in the order in which they were added. Immutable.
 
-    __slots__ = ("_chunks", "_count", "_places", "_size")
+    Maps that were made of each other, one after the other, share a log of the names that changed.
+    """
+
+    __slots__ = ("_chunks", "_count", "_log", "_logged", "_places", "_size")
 
     def __init__(self, nodes: Iterable[NodeInfo] = ()) -> None:
         listed = list(nodes)
         self._places = {node.name: place for place, node in enumerate(listed)}
         self._chunks: list[Chunk] = [tuple(listed[at:at + CHUNK]) for at in range(0, len(listed), CHUNK)]
         self._count = self._size = len(listed)  # nodes, and places with those that are empty
+        self._log: list[str] = []
+        self._logged = 0  # so many names stood in the log when this map was made
 
     def __getitem__(self, name: str) -> NodeInfo:
         place = self._places[name]
@@ -55,9 +62,11 @@ class NodeMap(Mapping[str, NodeInfo]):
     def with_changes(self, changes: Mapping[str, NodeInfo | None]) -> "NodeMap":
         """The nodes with some of them replaced, added, or (None) removed."""
         places = self._places
-        if any((node is not None and name not in places) or (node is None and name in places) for name, node in changes.items()):
-            return self._with_others(changes)
+        for name, node in changes.items():
+            if (node is None) == (name in places):
+                return self._with_others(changes)
         changed = _copy(self)
+        changed._follow(self, changes)
         chunks = changed._chunks = list(self._chunks)
         for name, node in changes.items():
             if node is not None:
@@ -104,11 +113,26 @@ class NodeMap(Mapping[str, NodeInfo]):
             else tuple(chunk) for number, chunk in enumerate(chunks)]
         return changed
 
+    def _follow(self, other: "NodeMap", names: Iterable[str]) -> None:
+        """Be the map after another in its log, or begin one."""
+        log = other._log
+        if other._logged == len(log) <= MAX_LOGGED:
+            log.extend(names)
+            self._log, self._logged = log, len(log)
+        else:
+            self._log, self._logged = [], 0
+
     def changes_since(self, other: "NodeMap") -> Iterator[tuple[str, NodeInfo | None]]:
         """The nodes that are not the same as in another map, each with what it is here; None: gone.
 
-        It takes as long as there are chunks, where little differs.
+        It takes as long as there are changes where one was made of the other, else as long as there
+        are chunks, where little differs.
         """
+        if other._log is self._log and other._logged <= self._logged:
+            for name in dict.fromkeys(self._log[other._logged:self._logged]):
+                if name in self._places:
+                    yield name, self[name]
+            return
         before, now = other._chunks, self._chunks
         for number in range(max(len(before), len(now))):
             old = before[number] if number < len(before) else ()
@@ -129,6 +153,7 @@ def _copy(nodes: NodeMap) -> NodeMap:
     copied = NodeMap.__new__(NodeMap)
     copied._places, copied._chunks = nodes._places, nodes._chunks
     copied._count, copied._size = nodes._count, nodes._size
+    copied._log, copied._logged = [], 0
     return copied
 
 

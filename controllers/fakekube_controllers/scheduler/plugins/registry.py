@@ -10,17 +10,21 @@ from fakekube_controllers.scheduler.framework.interface import PluginFactory
 from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
 from fakekube_controllers.scheduler.plugins.dynamic_resources import DynamicResources
+from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
 from fakekube_controllers.scheduler.plugins.node_name import NodeName
 from fakekube_controllers.scheduler.plugins.node_ports import NodePorts
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
+from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
 from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
 
 ALLOCATES_DEVICES = "DynamicResourceAllocation"
+GROUPS, PLACEMENTS = "GenericWorkload", "TopologyAwareWorkloadScheduling"
 
 
 def in_tree_registry() -> dict[str, PluginFactory]:
@@ -38,6 +42,9 @@ def in_tree_registry() -> dict[str, PluginFactory]:
         "DynamicResources": DynamicResources,
         "DefaultPreemption": DefaultPreemption,
         "DefaultBinder": DefaultBinder,
+        "GangScheduling": GangScheduling,
+        "TopologyPlacementGenerator": TopologyPlacement,
+        "PodGroupPodsCount": PodGroupPodsCount,
     }
 
 
@@ -61,4 +68,10 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
         "DefaultPreemption": 0,
         "DefaultBinder": 0,
     }
-    return plugins if enabled(ALLOCATES_DEVICES) else {name: plugins[name] for name in plugins if name != "DynamicResources"}
+    if not enabled(ALLOCATES_DEVICES):
+        del plugins["DynamicResources"]
+    if enabled(GROUPS):
+        plugins["GangScheduling"] = 0
+    if enabled(PLACEMENTS):
+        plugins |= {"TopologyPlacementGenerator": 0, "PodGroupPodsCount": 1}
+    return plugins
