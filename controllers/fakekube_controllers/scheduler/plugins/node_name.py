@@ -1,10 +1,13 @@
 """A pod with spec.nodeName goes to no other node. Upstream: plugins/nodename."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from fakekube.apimachinery import meta
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import CycleState, Snapshot
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
@@ -13,6 +16,9 @@ class NodeName:
     """PreFilter and Filter."""
 
     name = "NodeName"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
 
     def sign_pod(self, pod: PodInfo) -> str:
         """The node that it names."""
@@ -26,13 +32,14 @@ class NodeName:
         """Its name, for pods that name a node."""
         return node.name if node_fields else ""
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """That node is added."""
-        return event.node is not None and event.old is None and meta.name_of(event.node) == pod.pod["spec"].get("nodeName")
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """A node is added."""
+        return [ClusterEventWithHint(events.NODE_ADD)]
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
-        """SKIP for a pod that names no node."""
-        return None if pod.pod["spec"].get("nodeName") else SKIP
+        """The node that the pod names, SKIP where it names none."""
+        wanted = pod.pod["spec"].get("nodeName")
+        return [wanted] if wanted else SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
