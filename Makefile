@@ -90,4 +90,4 @@ fidelity:  ## compare with answers recorded on a real control plane, where they 
 	else echo "no recordings here ($(SHARED)/tools/fidelity): nothing to compare with"; fi
 
 clean:  ## remove what the other targets made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutation

@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks import lives, shapes
+import orjson
+
+from benchmarks import definitions, lives, shapes
 from benchmarks.inprocess import PODS, call, fill
 from benchmarks.table import Figure, decode_seconds
 from fakekube.client.resources import JOBS
@@ -23,6 +25,7 @@ MANY = 50_000
 LARGE = 10_000
 NODES = 100
 SECONDS = 2.0
+SPENDING, SPENDS = 250, "self.a.all(x, self.a.all(y, !isURL('https://a.b/c?d=e') || x + y >= 0))"
 
 
 def figures() -> Iterator[Figure]:
@@ -34,9 +37,40 @@ def figures() -> Iterator[Figure]:
         f"longest pause, {MANY:,} pods at rest", seconds * 1000, "ms", 20, note=where, decode_seconds=(before + decode) / 2)
     command = [sys.executable, "-m", "benchmarks.pauses"]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    yield _spent()
     yield Figure(
         f"longest pause, a Job of {LARGE:,} pods living", float(printed) * 1000, "ms", 100,
         decode_seconds=(decode + decode_seconds(50)) / 2)
+
+
+def _spent() -> Figure:
+    """An object whose rules spend all that they may, of calls that take long for their cost."""
+    turns = Turns()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(turns)) as runner:
+        seconds, decode = runner.run(_spending(turns)), decode_seconds(50)
+    return Figure(
+        "longest pause, a custom object that spends its budget", turns.longest * 1000, "ms", 50, decode_seconds=decode,
+        note=f"{seconds:.1f} s in all")
+
+
+async def _spending(turns: "Turns") -> float:
+    """How long the second such object takes; the first also compiles the rules."""
+    numbers = {"type": "array", "maxItems": SPENDING, "items": {"type": "integer"}}
+    tree = definitions.definition("spenders", 1)
+    tree["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": {
+        "type": "object", "properties": {"a": numbers}, "x-kubernetes-validations": [{"rule": SPENDS}] * 20}}}
+    body = orjson.dumps({
+        "apiVersion": f"{definitions.GROUP}/v1", "kind": tree["spec"]["names"]["kind"], "metadata": {"name": "s"},
+        "spec": {"a": list(range(SPENDING))}})
+    async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
+        await cluster.load([tree])
+        for _ in range(2):
+            turns.restart()
+            started = time.process_time()
+            answer = await call(cluster, "POST", definitions.path("spenders"), body)
+            assert answer.status == 422, answer.body
+            seconds = time.process_time() - started
+        return seconds
 
 
 async def _at_rest() -> tuple[float, str]:

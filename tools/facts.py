@@ -15,9 +15,11 @@ import gzip
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tools import addon_tables as addons
 from tools import bootstrap, gates, go_facts, internal_types, protobuf, releases, schemas, template_types, typed_models
 from tools.releases import ROOT, MissingSource, Sources
 
@@ -45,6 +47,8 @@ TABLES = (  # in this order: schemas need the Go facts, protobuf and types need 
     Table("bootstrap", bootstrap.build, "fakekube/apis/bootstrap.txt"),
     Table("internal-types", internal_types.build, "fakekube/apis/internal_types.txt"),
     Table("template-types", template_types.build, "fakekube/runtime/template_types.txt"),
+    Table("jobset-definition", partial(addons.definition, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.gz"),
+    Table("jobset-structs", partial(addons.structs, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.txt"),
     Table("types", typed_models.build, "fakekube/types/*.py", tuple(f"{name}.py" for name, _ in typed_models.BY_HAND)),
 )
 

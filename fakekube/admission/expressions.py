@@ -23,6 +23,7 @@ from fakekube.cel.library.authorizer import Decision
 from fakekube.cel.standard.times import parse_timestamp
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+from fakekube.util.turns import Turn
 
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
 
@@ -64,12 +65,12 @@ class Expression:
             self.problem = str(error)
 
     def value(self, activation: "Activation") -> Any:
-        """Its value for a write. Raises Failed, OutOfBudget."""
+        """Its value for a write. Raises Failed, OutOfBudget; TakesLong in the first turn."""
         if self.problem:
             raise Failed(f"compilation error: {self.problem}")
         budget = activation.budget
         try:
-            value, cost = self.program.run(activation, admission.CALL_COST_LIMIT)
+            value, cost = self.program.run(activation, admission.CALL_COST_LIMIT, activation.turn)
         except CostExceeded as error:
             budget.spend(admission.CALL_COST_LIMIT)
             raise Failed(f"expression '{self.text}' resulted in error: {error}") from None
@@ -95,6 +96,11 @@ class Activation(Mapping[str, Any]):
         self._composed, self._authorized, self._params, self._namespace = composed, authorized, params, namespace
         self.budget = budget
         self._made: dict[str, Any] = {}
+
+    @property
+    def turn(self) -> Turn:
+        """The turn of the write's expressions."""
+        return self._attrs.ctx.turn
 
     def replaced(self, obj: Tree) -> None:
         """Show another object from now on, and evaluate variables anew."""
@@ -154,7 +160,8 @@ class Composed(dict[str, Any]):
         if expression.problem:
             raise EvaluationError(f"composited variable {go_quote(name)} fails to compile: {expression.problem}")
         try:
-            value, cost = expression.program.run(self._activation, admission.CALL_COST_LIMIT)
+            value, cost = self._activation.turn.within(
+                lambda turn: expression.program.run(self._activation, admission.CALL_COST_LIMIT, turn))
         except (CostExceeded, EvaluationError) as error:
             raise EvaluationError(f"composited variable {go_quote(name)} fails to evaluate: {error}") from None
         self._activation.budget.composed += cost

@@ -16,7 +16,6 @@ from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 
 KINDS: Mapping[tuple[str, str], str] = MappingProxyType({
-    ("apiregistration.k8s.io", "apiservices"): "requests are not passed on to aggregated API servers",
     ("flowcontrol.apiserver.k8s.io", "flowschemas"): "no request is queued or refused by priority and fairness",
     ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): "no request is queued or refused by priority and fairness",
     ("networking.k8s.io", "ingresses"): "no controller routes traffic by it",
@@ -74,7 +73,7 @@ class UnmodelledWarnings(Plugin):
 def warnings(kind: Kind, obj: Tree) -> Iterator[str]:
     """What of an object has no effect, a sentence each."""
     key = (kind.group, kind.plural)
-    if (text := KINDS.get(key)) is not None and not _is_local(key, obj):
+    if (text := KINDS.get(key)) is not None:
         yield f"fakekube stores this {kind.kind} only: {text}"
     if key == ("", "services") and (obj.get("spec") or {}).get("type") == "LoadBalancer":
         yield f"fakekube: {LOAD_BALANCER}"
@@ -89,11 +88,6 @@ def warnings(kind: Kind, obj: Tree) -> Iterator[str]:
         for path, text in POD_FIELDS.items():
             for where in _set(template.get("spec") or {}, path.split("."), prefix):
                 yield f"fakekube stores {where} only: {text}"
-
-
-def _is_local(key: tuple[str, str], obj: Tree) -> bool:
-    """Whether an APIService is served by this server itself."""
-    return key == ("apiregistration.k8s.io", "apiservices") and not (obj.get("spec") or {}).get("service")
 
 
 def _is_pod(kind: Kind) -> bool:

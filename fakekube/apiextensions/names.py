@@ -31,6 +31,11 @@ def with_condition(status: Tree, wanted: Tree, now: str) -> Tree:
     return {**status, "conditions": found}
 
 
+def is_equivalent(wanted: Tree, present: Tree | None) -> bool:
+    """Whether a condition is there already, whatever its time."""
+    return present is not None and all(present.get(field) == text for field, text in wanted.items())
+
+
 def named_status(definition: Tree, taken: Iterable[Tree], now: str) -> Tree | None:
     """The status of a definition once its names have been looked at; None when it stays as it is.
 
@@ -42,7 +47,7 @@ def named_status(definition: Tree, taken: Iterable[Tree], now: str) -> Tree | No
     if wanted == accepted:
         return None
     got, verdict = _accepted(wanted, accepted, taken)
-    if got == accepted and _is_equivalent(verdict, conditions.find(status["conditions"], NAMES_ACCEPTED)):
+    if got == accepted and is_equivalent(verdict, conditions.find(status["conditions"], NAMES_ACCEPTED)):
         return None
     established = conditions.find(status["conditions"], ESTABLISHED) or condition(
         ESTABLISHED, "False", "NotAccepted", NOT_ACCEPTED)
@@ -114,7 +119,3 @@ def _aggregate(texts: list[str]) -> str:
     """As upstream joins several errors: each once, in brackets when there are more than one."""
     texts = list(dict.fromkeys(texts))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-
-
-def _is_equivalent(wanted: Tree, present: Tree | None) -> bool:
-    return present is not None and all(present.get(field) == text for field, text in wanted.items())

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from fakekube.apiextensions.version import OBJECT_META, DefinedVersion
+from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery.types import Tree
+from fakekube.schema.structural import OBJECT_META
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"

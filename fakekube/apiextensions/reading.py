@@ -36,10 +36,13 @@ class CustomReader:
         self._metadata = MetadataReader(metadata)
         self._is_clean = is_clean_object(schema)
 
-    def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
+    def decode(
+        self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None, converter: bool = False,
+    ) -> Decoded:
         """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.
 
-        ``old`` has no meaning here: nothing is shared. Raises DecodeError.
+        ``old`` and ``converter`` have no meaning here: nothing is shared, and no number has a
+        width. Raises DecodeError.
         """
         unknown: list[str] = []
         if "metadata" in tree:

@@ -9,9 +9,9 @@ and pkg/apiserver/customresource_handler.go.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube.apiextensions import cleanup, names
+from fakekube.apiextensions import approval, cleanup, names
 from fakekube.apiextensions.kinds import kinds_of, stored_kind, values_of
-from fakekube.apiextensions.restating import Written, restate
+from fakekube.apiextensions.restating import Restating, Written
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.times import format_time
@@ -61,6 +61,7 @@ class CustomResources:
         self._served: dict[str, Served] = {}
         self._claims: dict[str, Claim] = {}  # by definition
         self._written: dict[str, Written] = {}
+        self._restating: dict[str, tuple[GroupResource, Restating]] = {}
 
     def take_over(self) -> None:
         """Serve what the definitions say that are in storage already."""
@@ -100,7 +101,7 @@ class CustomResources:
             self._write(name, status, now)
             self._reconsider(name, group)
             return
-        status = names.established_status(definition, now)
+        status = names.established_status(definition, now) or approval.approved_status(definition, now)
         if status is not None:
             self._write(name, status, now)
             return
@@ -114,6 +115,7 @@ class CustomResources:
             self._install(name, Served((), False, ()))
             del self._served[name]
             self._written.pop(name, None)
+            self._leave(name)
             self._reconsider(name, group)
 
     def _reconsider(self, name: str, group: str) -> None:
@@ -177,18 +179,42 @@ class CustomResources:
     def _take_over_objects(self, definition: Tree) -> None:
         """Let objects be selected that were in the storage before their kind was served."""
         bucket = self._objects(definition)
-        if bucket is not None:
-            bucket.select_by(values_of(definition))
+        if bucket is not None and bucket.select_by(values_of(definition)):
+            for record in bucket.records():
+                bucket.select_anew(record)
 
     def _restate(self, name: str, definition: Tree) -> None:
-        """Keep the objects that are there as their changed definition has them read."""
+        """Keep the objects that are there as their changed definition has them read.
+
+        Where there are many, who asks for them waits for the rest.
+        """
+        self._leave(name)
         bucket = self._objects(definition)
         if bucket is None:
             return
-        bucket.select_by(values_of(definition))
-        if len(bucket):
-            written = self._written.setdefault(name, {})
-            restate(bucket, written, definition, self._definitions)
+        selects = bucket.select_by(values_of(definition))
+        if not len(bucket):
+            return
+        restating = Restating(
+            bucket, self._written.setdefault(name, {}), definition, self._definitions, selects=selects)
+        restating.portion()
+        if not restating.is_done:
+            resource = cleanup.resource_of(definition)
+            self._restating[name] = resource, restating
+
+            async def finish() -> None:
+                await restating.finish()
+                if self._restating.get(name) == (resource, restating):
+                    self._leave(name)
+
+            self._resources.pending[resource] = finish
+
+    def _leave(self, name: str) -> None:
+        """Leave what is not yet restated of objects, if anything is."""
+        if name in self._restating:
+            resource, restating = self._restating.pop(name)
+            restating.stop()
+            del self._resources.pending[resource]
 
     def _end_watches(self, kinds: Iterable[Kind]) -> None:
         """End the watches of kinds that change or go; clients begin anew with what is served then.

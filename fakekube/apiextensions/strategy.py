@@ -197,7 +197,8 @@ class CustomResourceStrategy(Strategy):
         if is_blocking(found):
             return [field_errors.invalid("", None, NOT_CHECKED)]
         ratchets = old is not None and ctx.cluster.gate(RATCHETING)
-        told, warnings = rules.check(obj, old, Correlation(obj, old, self._schema(ctx)) if ratchets else None)
+        told, warnings = rules.check(
+            obj, old, Correlation(obj, old, self._schema(ctx)) if ratchets else None, turn=ctx.turn)
         for text in warnings:
             ctx.warn(text)
         return told

@@ -11,13 +11,10 @@ from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.definitions import Definitions
-from fakekube.schema.structural import Schema, from_openapi
+from fakekube.schema.structural import OBJECT_META, OF_EVERY_OBJECT, Schema, from_openapi
 
 if TYPE_CHECKING:
     from fakekube.apiextensions.reading import CustomReader
-
-OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-OF_EVERY_OBJECT = {"apiVersion": "string", "kind": "string", "metadata": OBJECT_META}
 
 
 class DefinedVersion:

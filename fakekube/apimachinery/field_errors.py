@@ -134,6 +134,11 @@ def invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError("Invalid value", path, value, detail)
 
 
+def complaints(path: str, value: Any, texts: Iterable[str]) -> list[FieldError]:
+    """One invalid value for each text that the validators of ``apimachinery.names`` give."""
+    return [invalid(path, value, text) for text in texts]
+
+
 def required(path: str, detail: str = "") -> FieldError:
     """``path: Required value: detail``."""
     return FieldError("Required value", path, "", detail)

@@ -146,6 +146,17 @@ def _read_closely(body: bytes) -> Read:
     return Read(value, body, beyond, str(_problem(body.decode("latin-1"), deep[0][0], _TOO_DEEP)) if deep else "")
 
 
+def untyped(value: Any) -> Any:
+    """A value as Go reads it where no type says what is wanted: an integer that 64 bits do not hold
+    is a float.
+    """
+    if isinstance(value, dict):
+        return {key: untyped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [untyped(item) for item in value]
+    return float(value) if value.__class__ is int and not -_INT64 <= value < _INT64 else value
+
+
 def quote_char(char: str) -> str:
     """A character between apostrophes, as Go's scanner prints it."""
     special = {"'": "'\\''", '"': "'\"'", "\n": "'\\n'", "\t": "'\\t'", "\r": "'\\r'", "\\": "'\\\\'"}

@@ -18,9 +18,9 @@ import orjson
 
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.apiregistration import local
 from fakekube.apis.bootstrap_gates import TABLE
 from fakekube.apis.catalog import GROUPS
-from fakekube.apis.declaration import Group
 from fakekube.apis.metrics.declarations import GROUP as METRICS
 from fakekube.registry.kind import Kind
 
@@ -64,7 +64,7 @@ def bootstrap_objects(
     of its groups and versions. ``gates`` are those of GATES that are on.
     """
     if kinds is not None and resource == API_SERVICES:
-        return [_api_service(*found) for found in _group_versions(kinds)]
+        return [*local.built_in((*GROUPS, METRICS), kinds), *local.custom(kinds)]
     gvk = KINDS.get(resource)
     if gvk is None:
         return []
@@ -194,37 +194,3 @@ def _subject(kind: str, name: str) -> dict[str, str]:
         namespace, _, short = name.partition("/")
         return {"kind": "ServiceAccount", "name": short, "namespace": namespace}
     return {"kind": kind.capitalize(), "apiGroup": RBAC, "name": name}
-
-
-# APIServices: what the aggregator says of the groups that the server itself serves
-
-
-def _version_priority(group: Group, version: str) -> int:
-    of_stage = 1 if "alpha" in version else 9 if "beta" in version else 15
-    return group.version_priorities.get(version, of_stage)
-
-
-def _group_versions(kinds: Sequence[Kind]) -> list[tuple[Group, str]]:
-    """Groups with their versions, in the order of the APIServices' names."""
-    groups = {group.name: group for group in (*GROUPS, METRICS)}
-    found = dict.fromkeys((kind.group, kind.version) for kind in kinds if kind.group != "apiregistration.k8s.io")
-    return [(groups[group], version) for group, version in sorted(found, key=lambda each: f"{each[1]}.{each[0]}")]
-
-
-def _api_service(group: Group, version: str) -> Tree:
-    condition = {
-        "type": "Available",
-        "status": "True",
-        "lastTransitionTime": None,
-        "reason": "Local",
-        "message": "Local APIServices are always available",
-    }
-    name = group.name
-    priorities = {"groupPriorityMinimum": group.priority, "versionPriority": _version_priority(group, version)}
-    return {
-        "kind": "APIService",
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "metadata": {"name": f"{version}.{name}", "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"}},
-        "spec": {"group": name, "version": version, **priorities} if name else {"version": version, **priorities},
-        "status": {"conditions": [condition]},
-    }

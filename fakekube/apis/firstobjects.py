@@ -87,6 +87,9 @@ class FirstObjects:
             trees = [self._namespace_default(resource, namespace) for namespace in namespaces]
         else:
             trees = bootstrap_objects(resource, self._resources.kinds, self._facts.gates)
+        if resource == API_SERVICES:
+            for tree in trees:
+                tree["status"]["conditions"][0]["lastTransitionTime"] = started
         if resource in VERSIONS:
             first, step = VERSIONS[resource]
             for number, tree in enumerate(trees):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, labels, names, strconv
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.core import podspec_gates
@@ -18,7 +18,7 @@ from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints, immutable, nonnegative, nonnegative_fields
+from fakekube.registry.validation import immutable, nonnegative, nonnegative_fields
 
 NAME_WARNING = (
     "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is "

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fakekube.cel import errors, functions, values
+from fakekube.cel import errors, functions, spending, values
 from fakekube.cel.standard import texts
 from fakekube.util import regex
 
@@ -32,15 +32,30 @@ def call(overload: functions.Overload, arguments: Sequence[Code], constants: Seq
     return lambda frame: implementation(*[argument(frame) for argument in arguments])
 
 
-def costed_call(implementation: Callable[..., Any], arguments: Sequence[Code], cost: functions.RunTimeCost) -> Code:
-    """A call whose cost follows from its arguments and its result."""
+def costed_call(
+    implementation: Callable[..., Any], arguments: Sequence[Code], cost: functions.RunTimeCost, *, dear: bool = False,
+) -> Code:
+    """A call whose cost follows from its arguments and its result; from arguments if it is dear."""
+    if dear:
+        return _dear_call(implementation, arguments, cost)
 
     def run(frame: list[Any]) -> Any:
         given = [argument(frame) for argument in arguments]
         result = implementation(*given)
         frame[0] -= cost(given, result)
         if frame[0] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
+        return result
+
+    return run
+
+
+def _dear_call(implementation: Callable[..., Any], arguments: Sequence[Code], cost: functions.RunTimeCost) -> Code:
+    def run(frame: list[Any]) -> Any:
+        given = [argument(frame) for argument in arguments]
+        spending.require(frame, cost(given, None))
+        result = implementation(*given)
+        frame[0] -= cost(given, result)
         return result
 
     return run
@@ -61,12 +76,14 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
                 if working is not None:
                     result = working(frame, *given)
                 elif overload.id in SEARCHES:
-                    result = _searched(frame, overload.implementation, *given)
+                    result = _searched(frame, overload, *given)
                 else:
+                    if overload.dear and overload.cost is not None:
+                        spending.require(frame, overload.cost(given, None))
                     result = overload.implementation(*given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
-                    raise errors.CostExceeded
+                    spending.exceeded(frame)
                 return result
         raise no_overload_for(name, given)
 
@@ -119,7 +136,7 @@ def add_lists(left: Code, right: Code) -> Code:
 def _added(frame: list[Any], left: list[Any], right: list[Any]) -> list[Any]:
     frame[1] -= len(left) + len(right)
     if frame[1] < 0:
-        raise errors.CostExceeded
+        spending.exceeded(frame)
     return texts.add_lists(left, right)
 
 
@@ -130,7 +147,7 @@ def in_elements(element: Code, elements: Code) -> Code:
         value, candidates = element(frame), elements(frame)
         frame[0] -= len(candidates)
         if frame[0] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         return _is_in(frame, value, candidates)
 
     return run
@@ -144,13 +161,14 @@ def _is_in(frame: list[Any], value: Any, candidates: list[Any]) -> bool:
         found, work = values.equal_counted(value, candidate)
         frame[1] -= work
         if frame[1] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         if found:
             return True
     return False
 
 
 EXPRESSION_WORK, INSTRUCTION_WORK, SCANNED_A_WORK, FORMATTED_WORK = 600, 20, 64, 4
+LARGE_EXPRESSION = 10_000  # instructions
 FORMAT = "string_format"
 SEARCHES = frozenset({
     FORMAT, "matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"})
@@ -162,45 +180,60 @@ def searching_call(overload: functions.Overload, arguments: Sequence[Code]) -> C
     Making it ready is work: a class of many characters, repeated, takes more time than its cost
     says.
     """
-    counted, implementation = overload.cost, overload.implementation
+    counted = overload.cost
     assert counted is not None
     cost = counted
 
     def run(frame: list[Any]) -> Any:
         given = [argument(frame) for argument in arguments]
-        result = _searched(frame, implementation, *given)
+        result = _searched(frame, overload, *given)
         frame[0] -= cost(given, result)
         if frame[0] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         return result
 
     return run
 
 
-def _searched(frame: list[Any], implementation: Callable[..., Any], text: Any, pattern: Any, *more: Any) -> Any:
+def _searched(frame: list[Any], overload: functions.Overload, text: Any, pattern: Any, *more: Any) -> Any:
     """Each expression is made ready once in an evaluation; frame[3] holds those that were.
 
     What formats values costs as much as its format is long, and its result is the work.
     """
-    ready = frame[3]
-    if ready is None:
-        ready = frame[3] = set()
-    if pattern.__class__ is str and pattern not in ready:
-        ready.add(pattern)
+    if pattern.__class__ is str and text.__class__ is str and _is_first(frame, pattern):
         frame[1] -= EXPRESSION_WORK
         if frame[1] < 0:
-            raise errors.CostExceeded
-        frame[1] -= INSTRUCTION_WORK * regex.instructions(pattern)
+            spending.exceeded(frame)
+        frame[1] -= INSTRUCTION_WORK * regex.instructions(pattern, text)
         if frame[1] < 0:
-            raise errors.CostExceeded
-    result = implementation(text, pattern, *more)
+            spending.exceeded(frame)
+    if overload.pausing:
+        result = overload.implementation(text, pattern, *more, pause=lambda: spending.end_turn(frame))
+    else:
+        result = overload.implementation(text, pattern, *more)
     if result.__class__ is list:
         frame[1] -= len(result) * len(text) // SCANNED_A_WORK
     elif result.__class__ is str:
         frame[1] -= len(result) * FORMATTED_WORK
     if frame[1] < 0:
-        raise errors.CostExceeded
+        spending.exceeded(frame)
     return result
+
+
+def _is_first(frame: list[Any], pattern: str) -> bool:
+    ready = frame[3]
+    if ready is None:
+        ready = frame[3] = set()
+    if pattern in ready:
+        return False
+    ready.add(pattern)
+    return True
+
+
+def _note_ready(frame: list[Any], pattern: str, instructions: int) -> None:
+    """End the turn after a large expression was made ready for other texts than ASCII."""
+    if instructions > LARGE_EXPRESSION and _is_first(frame, pattern):
+        spending.end_turn(frame)
 
 
 _WORKING = {"add_list": _added, "in_list": _is_in}
@@ -220,10 +253,12 @@ def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | Non
         value = text(frame)
         if value.__class__ is not str:
             raise errors.no_such_overload()
-        found = compiled.search(value) is not None
+        found = compiled.is_in(value)
+        if not value.isascii():
+            _note_ready(frame, pattern, compiled.instructions(value))
         frame[0] -= counted((value, pattern), found)
         if frame[0] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         return found
 
     return run

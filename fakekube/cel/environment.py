@@ -6,16 +6,16 @@ Upstream: cel/env.go and cel/program.go.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types, validators
+from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, spending, tree, types, validators
 from fakekube.cel.declarations import Declarations
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
 from fakekube.cel.standard import library as standard
 from fakekube.cel.tree import Declaration
+from fakekube.util.turns import Turn
 
 DEFAULT_COST_LIMIT = 10_000_000
 """What Kubernetes lets all expressions on one object cost together: about a second."""
-WORK_PER_COST = 5
 
 
 class Environment:
@@ -131,13 +131,20 @@ class Program:
         """The value. Raises EvaluationError, and CostExceeded if it costs more than the limit."""
         return self.run(variables, cost_limit)[0]
 
-    def run(self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT) -> tuple[Any, int]:
-        """The value, and what it cost. Raises EvaluationError and CostExceeded."""
+    def run(
+        self, variables: Mapping[str, Any], cost_limit: int = DEFAULT_COST_LIMIT, turn: Turn | None = None,
+    ) -> tuple[Any, int]:
+        """The value, and what it cost. Raises EvaluationError and CostExceeded.
+
+        With a ``turn`` it ends that now and then: TakesLong is raised in the first.
+        """
         frame: list[Any] = self._blank.copy()
         frame[0] = left = cost_limit - self._cost
-        frame[1] = cost_limit * WORK_PER_COST
+        frame[1] = cost_limit * spending.WORK_PER_COST
         if left < 0:
             raise errors.CostExceeded
+        if turn is not None:
+            spending.begin(frame, turn)
         for name, index in self._names:
             try:
                 frame[index] = variables[name]
@@ -150,6 +157,10 @@ class Program:
         except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError, LookupError):
             # a value that is not what its declaration says it is
             raise errors.no_such_overload() from None
-        if frame[0] < 0:
+        finally:
+            if turn is not None:
+                spending.finish(frame, turn)
+        left = frame[0] if turn is None else spending.left(frame)
+        if left < 0:
             raise errors.CostExceeded
-        return value, cost_limit - frame[0]
+        return value, cost_limit - left

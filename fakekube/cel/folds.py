@@ -8,7 +8,7 @@ Upstream: evalFold of interpreter/interpretable.go.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.cel import errors, values
+from fakekube.cel import errors, spending, values
 from fakekube.cel.errors import EvaluationError
 
 Code = Callable[[list[Any]], Any]
@@ -84,7 +84,7 @@ def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
 def _spend(frame: list[Any], cost: int) -> None:
     frame[0] -= cost
     if frame[0] < 0:
-        raise errors.CostExceeded
+        spending.exceeded(frame)
 
 
 def quantifier(loop: Loop, predicate: Code, cost: int, *, stops_at: bool) -> Code:
@@ -129,8 +129,11 @@ def _passes(test: Test | None, frame: list[Any], cost: int) -> bool:
     if value is True:
         _spend(frame, cost)
         return True
-    if value is False:
-        return False  # the accumulator is read as a branch, which is not counted
+    if value is False:  # the accumulator is read as a branch, which is not counted
+        frame[1] -= 1
+        if frame[1] < 0:
+            spending.exceeded(frame)
+        return False
     raise errors.no_such_overload()
 
 

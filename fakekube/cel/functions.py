@@ -51,7 +51,9 @@ class Overload:
     that order and returns the result, or raises EvaluationError. ``cost`` counts the run-time cost,
     1 if there is none; ``estimate`` the cost before, 1 if there is none or it gives None.
     ``cross_type`` marks comparisons of numbers of different types, which old environments lack. One
-    that is not ``guarded`` looks at the types of its values itself.
+    that is not ``guarded`` looks at the types of its values itself. What is ``dear`` takes longer
+    than its arguments are large; its cost follows from them alone, and is looked at first.
+    ``pausing``: the implementation is given a function as ``pause``, to be called now and then.
     """
 
     id: str
@@ -63,6 +65,8 @@ class Overload:
     estimate: Estimate | None = None
     cross_type: bool = False
     guarded: bool = True
+    dear: bool = False
+    pausing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,9 @@ def member(
     *,
     cost: RunTimeCost | None = None,
     estimate: Estimate | None = None,
+    dear: bool = False,
+    pausing: bool = False,
 ) -> Overload:
     """An Overload that is called as ``a.f(b)``, the receiver's type first; ``name`` is its id."""
-    return Overload(name, tuple(arguments), result, implementation, receiver=True, cost=cost, estimate=estimate)
+    return Overload(
+        name, tuple(arguments), result, implementation, receiver=True, cost=cost, estimate=estimate, dear=dear, pausing=pausing)

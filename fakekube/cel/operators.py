@@ -6,7 +6,7 @@ Upstream: interpreter/interpretable.go and interpreter/attributes.go.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fakekube.cel import costs, errors, folds, values
+from fakekube.cel import costs, errors, folds, spending, values
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.standard import conversions
 
@@ -303,7 +303,7 @@ def equal_texts(left: Code, right: Code, *, negated: bool) -> Code:
         one, other = left(frame), right(frame)
         frame[0] -= costs.scaled(min(values.size(one), values.size(other)), costs.STRING_TRAVERSAL_FACTOR)
         if frame[0] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         return bool(one == other) is not negated
 
     return run
@@ -318,7 +318,7 @@ def equal(left: Code, right: Code, *, negated: bool) -> Code:
         found, work = values.equal_counted(one, other)
         frame[1] -= work
         if frame[0] < 0 or frame[1] < 0:
-            raise errors.CostExceeded
+            spending.exceeded(frame)
         return found is not negated
 
     return run

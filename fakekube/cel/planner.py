@@ -2,7 +2,7 @@
 
 A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
 compared, which cost too little), at 2 what was converted, at 3 the regular expressions that were
-made ready, then variables. A closure takes a frame
+made ready, from 4 on what ``spending`` says of turns, then variables. A closure takes a frame
 and returns a value or raises. What a part costs in any case is added up when it is planned; only
 what depends on values is counted while it runs. What is constant is computed here, for free.
 
@@ -13,14 +13,13 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from fakekube.cel import calls, costs, errors, folds, macros, operators, tree, types
+from fakekube.cel import calls, costs, errors, folds, macros, operators, spending, tree, types
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
 
-FIRST_SLOT = 4
-_CONSTANT_FRAME = (costs.MAX, costs.MAX, None, None)
+_CONSTANT_FRAME = (costs.MAX, costs.MAX, None, None, None, 0, 0)
 
 
 class Form(enum.Enum):
@@ -50,7 +49,7 @@ class Planner:
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
-        self.size = FIRST_SLOT
+        self.size = spending.FIRST_SLOT
         self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
@@ -196,7 +195,7 @@ class Planner:
                 return Plan(calls.searching_call(overload, codes), cost)
             if overload.cost is None:
                 return Plan(calls.call(overload, codes, constants), cost + 1)
-            return Plan(calls.costed_call(overload.implementation, codes, overload.cost), cost)
+            return Plan(calls.costed_call(overload.implementation, codes, overload.cost, dear=overload.dear), cost)
         return Plan(calls.dispatched_call(node.function, node.overloads, codes), cost)
 
     def folded(self, node: tree.Call, argument: Plan) -> Plan:

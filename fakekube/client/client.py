@@ -271,6 +271,13 @@ class Client:
         )
         return watch
 
+    @property
+    def stale_versions(self) -> tuple[str, ...]:
+        """The group versions of aggregated API servers that were away when ``resources`` was asked
+        last.
+        """
+        return self._discovery.stale
+
     async def resource(self, name: str) -> Resource:
         """A resource by its plural, singular, short name, kind or ``plural.group``.
 

@@ -11,13 +11,18 @@
 import asyncio
 import inspect
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.composition.options import OptionError
 from fakekube.webhooks.callables import Callables, Function
-from fakekube.webhooks.requests import AdmissionRequest
+
+if TYPE_CHECKING:
+    from fakekube.client.client import Client
+    from fakekube.runtime.addon import Webhook
 
 GROUP_VERSION, DOMAIN = "admissionregistration.k8s.io/v1", "webhooks.fakekube.dev"
 KINDS = {True: "MutatingWebhookConfiguration", False: "ValidatingWebhookConfiguration"}
@@ -54,6 +59,25 @@ def register(
     }
     webhook |= {FIELDS[field]: value for field, value in fields.items()}
     return {"apiVersion": GROUP_VERSION, "kind": KINDS[mutating], "metadata": {"name": called}, "webhooks": [webhook]}
+
+
+def declared(callables: Callables, hooks: "Iterable[Webhook]", client: "Client") -> list[Tree]:
+    """Let the webhooks of add-ons be called; the configurations that stand for them.
+
+    ``client`` is for those that want one. Raises as ``register``.
+    """
+    found: dict[tuple[bool, str], Tree] = {}
+    for hook in hooks:
+        function = partial(hook.function, client=client) if hook.has_client else hook.function
+        name = hook.name or getattr(hook.function, "__name__", "")
+        made = register(
+            callables, function, hook.resources, hook.operations, mutating=hook.mutating, name=name, fields=dict(hook.fields))
+        if hook.configuration:
+            made["metadata"]["name"] = hook.configuration
+        first = found.setdefault((hook.mutating, made["metadata"]["name"]), made)
+        if first is not made:
+            first["webhooks"] += made["webhooks"]
+    return [*found.values()]
 
 
 def _rule(text: str, operations: list[str]) -> Tree:

@@ -10,17 +10,18 @@ import ssl
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 import orjson
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.composition import functionwebhooks
 from fakekube.composition.options import OptionError
-from fakekube.webhooks.callables import Callables, Function
-from fakekube.webhooks.requests import AdmissionRequest, Denied
+from fakekube.webhooks.callables import HOST, Callables, Function
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -39,19 +40,13 @@ class WebhookServer:
 
     def __init__(self, client: "Client", hooks: "Iterable[Webhook]", *, host: str, port: int = 0) -> None:
         self._client, self._host, self._port = client, host, port
-        self._functions: dict[str, Function] = {}
-        self._configurations: list[Tree] = []
-        for hook in hooks:
-            made = functionwebhooks.register(
-                Callables(), hook.function, hook.resources, hook.operations, mutating=hook.mutating, name=hook.name,
-                fields=dict(hook.fields))
-            self._functions[meta.name_of(made)] = hook.function
-            self._configurations.append(made)
+        self._callables = Callables()
+        self._configurations = functionwebhooks.declared(self._callables, hooks, client)
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
         """Listen, and write the configurations. Raises OSError, APIError."""
-        if not self._functions:
+        if not self._configurations:
             return self
         from aiohttp import web
 
@@ -64,8 +59,10 @@ class WebhookServer:
         await site.start()
         port = self._runner.addresses[0][1]
         for configuration in self._configurations:
-            url = f"https://{self._host}:{port}/{meta.name_of(configuration)}"
-            configuration["webhooks"][0]["clientConfig"] = {"url": url, "caBundle": b64encode(bundle).decode()}
+            for webhook in configuration["webhooks"]:
+                path = urlsplit(webhook["clientConfig"]["url"]).path
+                url = f"https://{self._host}:{port}{path}"
+                webhook["clientConfig"] = {"url": url, "caBundle": b64encode(bundle).decode()}
             await self._client.apply(configuration)
         return self
 
@@ -81,7 +78,7 @@ class WebhookServer:
     async def _answer(self, request: "web.Request") -> "web.Response":
         from aiohttp import web
 
-        function = self._functions.get(request.match_info["name"])
+        function = self._callables.find({"url": f"https://{HOST}{request.rel_url.raw_path}"})
         if function is None:
             raise web.HTTPNotFound
         try:

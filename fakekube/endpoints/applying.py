@@ -4,6 +4,7 @@ to the new.
 Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 import orjson
@@ -21,6 +22,7 @@ from fakekube.schema.decode import DecodeError
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
 
+_LONG_NUMBER = re.compile(rb"[0-9A-Fa-f_]{16}")  # what may be an integer that 64 bits do not hold, in any notation
 # the minor number of the release that looks at a patch before it looks for the object
 BODY_FIRST_SINCE = 37
 
@@ -47,7 +49,7 @@ def apply_of(
         raise errors.bad_request(
             f"error decoding {what}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
-    config: Tree = value or {}
+    config: Tree = (gojson.untyped(value) if _LONG_NUMBER.search(request.body) else value) or {}
 
     def transform(old: Tree | None) -> Tree:
         tree = fields.apply(
@@ -78,4 +80,4 @@ def _canonical(scope: Scope, tree: Tree) -> Tree:
     assert codec is not None
     tree = orjson.loads(orjson.dumps(tree))
     tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    return codec.decode(tree).tree
+    return codec.decode(tree, converter=True).tree

@@ -210,10 +210,10 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
 
     def whole() -> Any:
         """The patch, its floats integers where they are whole, which this way of patching makes of
-        them.
+        them, and integers that are too long floats.
         """
         value = again.take()
-        return _whole(value) if _has_floats(value) else value
+        return _whole(value) if _has_inexact(value) else value
 
     def change(old: Tree) -> Tree:
         try:
@@ -227,10 +227,12 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
     return change
 
 
-def _has_floats(value: Tree | list[Any]) -> bool:
+def _has_inexact(value: Tree | list[Any]) -> bool:
+    """Whether there are floats, or integers that 64 bits do not hold."""
     for item in value.values() if isinstance(value, dict) else value:
         kind = item.__class__
-        if kind is float or ((kind is dict or kind is list) and _has_floats(item)):
+        if kind is float or (kind is int and not -INT64 <= item < INT64) or (
+                (kind is dict or kind is list) and _has_inexact(item)):
             return True
     return False
 
@@ -240,7 +242,9 @@ def _whole(value: Any) -> Any:
         return {key: _whole(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < INT64 else value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < INT64 else value
+    return gojson.untyped(value)
 
 
 def _members(path: str) -> list[str]:
@@ -274,7 +278,7 @@ def _decoded(
         _interpreted(scope, tree, old["metadata"]["name"], show)
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, old=old if shares else None)
+        decoded = codec.decode(tree, old=old if shares else None, converter=converted)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
     if directive != "Ignore":

@@ -123,7 +123,7 @@ def _go_syntax(value: Json) -> str:
         return go_quote(value)
     if value is None:
         return "interface {}(nil)"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value_text(value)
 
 
 def _go_type(value: Json) -> str:

@@ -11,6 +11,7 @@ import orjson
 
 from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gotext import value_text
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path, ordered
 from fakekube.util.memory import memoized
@@ -60,9 +61,14 @@ def element_text(element: str) -> str:
 
 
 def _shown(value: Json) -> str:
+    """A value as it stands in a path: a map without braces and commas, as upstream has it."""
+    if isinstance(value, dict):
+        return "".join(f"{key}={_shown(value[key])}" for key in sorted(value))
+    if isinstance(value, list):
+        return f"[{','.join(map(_shown, value))}]"
     if value is None:
         return "null"
-    return go_quote(value) if isinstance(value, str) else orjson.dumps(value).decode()
+    return go_quote(value) if isinstance(value, str) else value_text(value)
 
 
 def parse(tree: Json) -> FieldSet:

@@ -157,10 +157,11 @@ class FieldManager:
 
     def described(self, config: Tree) -> str:
         metadata = config.get("metadata")
-        names = metadata if isinstance(metadata, dict) else {}
+        given = metadata if isinstance(metadata, dict) else {}
+        namespace, name = (text if isinstance(text := given.get(field), str) else "" for field in ("namespace", "name"))
         group, _, version = self._api_version.rpartition("/")
         kind = f"{group}/{version}, Kind={self._kind or config.get('kind', '')}"
-        return f"{names.get('namespace') or ''}/{names.get('name') or ''}; {kind}"
+        return f"{namespace}/{name}; {kind}"
 
     def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Managed:
         """An object that nobody tracks gets an entry for everything in it before the first apply.

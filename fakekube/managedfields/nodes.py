@@ -13,7 +13,7 @@ from typing import Any
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldsv1 import key_element, quoted, value_element
-from fakekube.schema.structural import GoStruct, Schema, no_reference
+from fakekube.schema.structural import OF_EVERY_OBJECT, GoStruct, Schema, no_reference
 
 # Published schemas carry no defaults, but items are known by this key also when it is not given.
 BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
@@ -63,7 +63,7 @@ class Node:
             self._read(schema, inherits_unknown or schema.preserve_unknown)
 
     def _read(self, schema: Schema, unknown: bool) -> None:
-        if schema.name.endswith(".Quantity") or (schema.int_or_string and not schema.name):
+        if schema.name.endswith(".Quantity"):
             self.atom = SCALAR
         elif schema.name.endswith((".RawExtension", ".IntOrString")):  # anything, as one
             self.granular, self._extra = False, ANYTHING
@@ -76,6 +76,9 @@ class Node:
                 self._extra = self._node(schema.additional, unknown)
             elif schema.type != "array" and (unknown or not schema.properties):
                 self._extra = ANYTHING
+            if schema.embedded:
+                for name, definition in OF_EVERY_OBJECT.items():
+                    self.override(name, self._node(schema.sibling(definition)))
         else:
             self.atom = SCALAR
             self.scalar = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}.get(schema.type, "string")

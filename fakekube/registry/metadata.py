@@ -92,11 +92,11 @@ def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
     found: list[FieldError] = []
     if base := meta.get("generateName"):
         path = "metadata.generateName"
-        found += validation.complaints(path, base, names.object_name_prefix(kind.name_rule, base))
+        found += field_errors.complaints(path, base, names.object_name_prefix(kind.name_rule, base))
     if not name:
         found.append(field_errors.required("metadata.name", "name or generateName is required"))
     else:
-        found += validation.complaints("metadata.name", name, names.object_name(kind.name_rule, name))
+        found += field_errors.complaints("metadata.name", name, names.object_name(kind.name_rule, name))
     found += _whole(meta, kind, {})
     return found + _standard_finalizers(meta, kind)
 
@@ -111,7 +111,7 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteCont
     if _is_as_before(meta, old_meta):
         return []
     name = meta.get("name", "")
-    whole = validation.complaints("metadata.name", name, names.path_segment(name)) + _whole(meta, kind, old_meta)
+    whole = field_errors.complaints("metadata.name", name, names.path_segment(name)) + _whole(meta, kind, old_meta)
     changes = _changes(meta, old_meta)
     standard = _standard_finalizers(meta, kind)
     if not (whole or changes or standard):
@@ -170,7 +170,7 @@ def _namespace(namespace: str) -> list[FieldError]:
         return [field_errors.required("metadata.namespace")]
     if names.is_label_value(namespace) and namespace.islower() and namespace.isalnum():
         return []
-    return validation.complaints("metadata.namespace", namespace, names.dns1123_label(namespace))
+    return field_errors.complaints("metadata.namespace", namespace, names.dns1123_label(namespace))
 
 
 def _changes(meta: Tree, old_meta: Tree) -> list[FieldError]:
@@ -198,7 +198,7 @@ def validate_annotations(annotations: Mapping[str, str], path: str) -> list[Fiel
     for key, value in annotations.items():
         size += len(key) + len(value)
         if not names.is_qualified_name(key.lower()):
-            found += validation.complaints(path, key, names.qualified_name(key.lower()))
+            found += field_errors.complaints(path, key, names.qualified_name(key.lower()))
     if size * 4 > MAX_ANNOTATIONS_BYTES:
         size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATIONS_BYTES:
@@ -245,7 +245,7 @@ def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
 def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
     found = [
         error for name in finalizers if not names.is_qualified_name(name)
-        for error in validation.complaints(path, name, names.qualified_name(name))
+        for error in field_errors.complaints(path, name, names.qualified_name(name))
     ]
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         what = "finalizer orphan and foregroundDeletion cannot be both set"

@@ -6,7 +6,7 @@ registers with ``on_change`` and drops it then; who keeps a whole document compa
 Upstream: apiserver/pkg/endpoints/installer.go and apiextensions-apiserver's customresource handler.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.registry.kind import Kind
@@ -25,11 +25,13 @@ def _key(kind: Kind) -> tuple[str, str, str]:
 class ResourceRegistry:
     """The kinds that are served, ``kinds`` to begin with, in the order of discovery.
 
-    ``generation`` grows with every change.
+    ``generation`` grows with every change. ``pending`` has resources whose objects are being
+    brought into another form, and what waits until that is done.
     """
 
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self.generation = 0
+        self.pending: dict[GroupResource, Callable[[], Awaitable[None]]] = {}
         self._kinds = {_key(kind): kind for kind in kinds}
         self._observers: list[Changed] = []
         self._listed: tuple[Kind, ...] | None = None  # this and the next three follow from _kinds
@@ -64,6 +66,12 @@ class ResourceRegistry:
             last = all(other.storage_resource != resource for other in self._kinds.values())
             for changed in self._observers:
                 changed(kind, last)
+
+    def note_change(self) -> None:
+        """Something else than a kind has changed of what is served: documents are to be made
+        anew.
+        """
+        self.generation += 1
 
     # asking
 

@@ -7,9 +7,9 @@ Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion
 declares.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import orjson
 
@@ -18,10 +18,13 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import Authorization
+from fakekube.util.turns import TakesLong, Turn, in_turns
 
 if TYPE_CHECKING:
     from fakekube.util.rng import Rng
 
+
+T = TypeVar("T")
 
 NOT_SPEC = ("metadata", "status", "kind", "apiVersion")
 # of the fields that the server changes by itself, beside what was asked for
@@ -79,6 +82,37 @@ class WriteContext:
     of_collection: bool = False  # one of many that are deleted: admission is not told its name
     # what the audit log says of the request, by key
     audit_annotations: dict[str, str] = field(default_factory=dict)
+    # what expressions may take before others on the loop have their turn
+    _turn: Turn | None = None
+
+    @property
+    def turn(self) -> Turn:
+        """The turn of what is computed now."""
+        if self._turn is None:
+            self._turn = Turn()
+        return self._turn
+
+    async def finish(self, work: Callable[[], T]) -> T:
+        """What ``work`` returns or raises, however long its expressions take.
+
+        It is done anew in turns when it takes long: until it is done it leaves nothing behind that
+        the second time would not. Others may have written meanwhile.
+        """
+        try:
+            return work()
+        except TakesLong:
+            return await self.finish_in_turns(work)
+
+    async def finish_in_turns(self, work: Callable[[], T]) -> T:
+        """The same for work that was found to take long."""
+        def with_turn(turn: Turn) -> T:
+            self._turn = turn
+            return work()
+
+        try:
+            return await in_turns(with_turn)
+        finally:
+            self._turn = None
 
     @property
     def minor(self) -> int:

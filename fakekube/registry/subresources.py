@@ -10,7 +10,7 @@ from fakekube.apimachinery import conditions, errors, field_errors, labels, name
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.registry import deletion, preconditions, validation
+from fakekube.registry import deletion, preconditions
 from fakekube.registry.deletion import DeleteOptions
 from fakekube.registry.store import Store
 from fakekube.registry.strategy import SERVER_MANAGER, WriteContext
@@ -63,7 +63,7 @@ def _check_target(target: Tree, minor: int) -> None:
     if not name:
         found.append(field_errors.required("target.name"))
     elif kind in ("", "Node") and minor >= NODE_NAME_CHECKED_SINCE:
-        found += validation.complaints("target.name", name, names.dns1123_subdomain(name))
+        found += field_errors.complaints("target.name", name, names.dns1123_subdomain(name))
     if found:
         raise errors.raw(field_errors.aggregate(found))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.equality import same
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 
 IMMUTABLE = "field is immutable"
@@ -44,11 +44,6 @@ def as_told(errors: list[FieldError], minor: int, *, custom: bool = False) -> li
         return [error.before or error for error in errors]
     checked = [error for error in errors if not error.declared]
     return (checked if custom else distinct(checked)) + [error for error in errors if error.declared]
-
-
-def complaints(path: str, value: Any, texts: Iterable[str]) -> list[FieldError]:
-    """One error a text, as the validators of ``apimachinery.names`` give them."""
-    return [field_errors.invalid(path, value, text) for text in texts]
 
 
 def nonnegative(path: str, value: int | None) -> list[FieldError]:

@@ -12,6 +12,7 @@ Upstream: apiserver/pkg/registry/rest/{create,update}.go with the handlers aroun
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import errors, strconv
@@ -22,6 +23,7 @@ from fakekube.registry import preconditions, validation
 from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.strategy import Strategy
 from fakekube.storage.memory import Record
+from fakekube.util.turns import TakesLong
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.field_errors import FieldError
@@ -90,7 +92,10 @@ class WriteRules(Protocol):
 
 
 Stage = Callable[[WriteRules, Write], Awaitable[None] | None]
-"""Does its part, or raises APIError. One that has to wait returns what to await."""
+"""Does its part, or raises APIError. One that has to wait returns what to await.
+
+One whose expressions take long raises TakesLong, and is asked again with turns.
+"""
 
 
 async def pass_through(stages: Sequence[Stage], rules: WriteRules, write: Write) -> None:
@@ -99,9 +104,17 @@ async def pass_through(stages: Sequence[Stage], rules: WriteRules, write: Write)
     Raises the APIError of the first that refuses it.
     """
     for stage in stages:
-        pending = stage(rules, write)
+        try:
+            pending = stage(rules, write)
+        except TakesLong:
+            pending = write.ctx.finish_in_turns(partial(_at_once, stage, rules, write))
         if pending is not None:
             await pending
+
+
+def _at_once(stage: Stage, rules: WriteRules, write: Write) -> None:
+    pending = stage(rules, write)
+    assert pending is None, "a stage that waits sees to turns itself"
 
 
 # of a create

@@ -11,7 +11,6 @@ Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fakekube.apimachinery.gojson import type_name
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.scalars import Acceptor, ChangeAcceptor, Shape, Text, any_text, filled_text
 from fakekube.schema.walk import DecodeError, Walk
@@ -58,7 +57,7 @@ class ListOf(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, list):
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
             return None
         out = []
         for index, one in enumerate(value):
@@ -106,7 +105,7 @@ class MapOf(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, dict):
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
             return None
         out = {}
         seen: dict[str, None] = {}
@@ -265,7 +264,7 @@ class Struct(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, dict):
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
             return self.zero()
         plan = self.plan
         outer = walk.struct

@@ -18,7 +18,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
 from fakekube.schema.duplicates import Members
 from fakekube.schema.structural import Schema
-from fakekube.schema.walk import DecodeError, NumberText, StrictWalk, Walk
+from fakekube.schema.walk import ConverterWalk, DecodeError, NumberText, StrictWalk, Walk
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
 __all__ = ["BodyReader", "Codec", "DecodeError", "Decoded"]
@@ -37,7 +37,9 @@ class BodyReader(Protocol):
 
     schema: Schema
 
-    def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
+    def decode(
+        self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None, converter: bool = False,
+    ) -> Decoded:
         """As ``Codec.decode``."""
 
     def strict(self, body: bytes) -> list[str]:
@@ -55,7 +57,9 @@ class Codec:
         self._accept = self._shape.acceptor(nonzero=False)
         self._accept_change = self._shape.change_acceptor(nonzero=False)
 
-    def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
+    def decode(
+        self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None, converter: bool = False,
+    ) -> Decoded:
         """Take a parsed body and give what Go would make of it.
 
         The tree is taken over and may be changed in place.
@@ -63,11 +67,12 @@ class Codec:
         ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2``
         are told and read as they are spelled there. ``old`` is an object that was decoded before
         and that the tree was made from: what the tree shares with it, at the same place, is not
-        looked at again, and never changed. Raises DecodeError with Go's text.
+        looked at again, and never changed. ``converter`` says that upstream's converter reads the
+        tree, which makes numbers fit. Raises DecodeError with Go's text.
         """
         if self._accept(tree) if old is None else self._accept_change(tree, old):
             return Decoded(tree, [])
-        walk = Walk()
+        walk = ConverterWalk() if converter else Walk()
         try:
             result = self._shape.read(tree, walk)
         except DecodeError as error:

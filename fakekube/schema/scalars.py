@@ -24,6 +24,7 @@ looked at, nor changed.
 """
 
 _ZERO_TIME_SECONDS = -62135596800.0  # 0001-01-01T00:00:00Z, which Go takes for "not set"
+_INT64 = 1 << 63
 _INTEGER_BITS = {
     "int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64,
     "uint": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64,
@@ -83,7 +84,7 @@ class Text(Shape):
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, str):
             return value
-        walk.mismatch(type_name(value), self.go_type)
+        walk.mismatch(walk.type_name(value), self.go_type)
         return ""
 
     def zero(self) -> Json:
@@ -101,7 +102,7 @@ class Flag(Shape):
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, bool):
             return value
-        walk.mismatch(type_name(value), self.go_type)
+        walk.mismatch(walk.type_name(value), self.go_type)
         return False
 
     def zero(self) -> Json:
@@ -129,14 +130,25 @@ class Integer(Shape):
     def read(self, value: Json, walk: Walk) -> Json:
         if value.__class__ is int and self.low <= value <= self.high:
             return value
+        if walk.converts and (whole := _converted(value)) is not None:
+            return self.low + (whole - self.low) % (self.high - self.low + 1)
         if isinstance(value, int | float) and not isinstance(value, bool):
             walk.mismatch(f"number {walk.number_text(value)}", self.go_type)
         else:
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
         return 0
 
     def zero(self) -> Json:
         return 0
+
+
+def _converted(value: Json) -> int | None:
+    """The 64 bits that the converter makes of a number before it cuts it to the width of its field;
+    None for what is no integer.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value) if -_INT64 <= value < _INT64 else -_INT64  # as processors do
 
 
 class Number(Shape):
@@ -147,7 +159,7 @@ class Number(Shape):
 
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
             return 0
         if abs(value) == float("inf"):
             walk.mismatch(f"number {walk.number_text(value)}", self.go_type)
@@ -179,7 +191,7 @@ class Bytes(Shape):
         if isinstance(value, list):
             return self._read_numbers(value, walk)
         if not isinstance(value, str):
-            walk.mismatch(type_name(value), self.go_type)
+            walk.mismatch(walk.type_name(value), self.go_type)
             return None
         wrong = corrupt_base64(value)
         if wrong is not None:

@@ -18,6 +18,10 @@ from typing import Any, NamedTuple
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
 
+OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+OF_EVERY_OBJECT: Mapping[str, str] = MappingProxyType({"apiVersion": "string", "kind": "string", "metadata": OBJECT_META})
+"""What every object has, one that is embedded in another too: fields and their definitions."""
+
 _NOTHING: Mapping[str, "Schema"] = MappingProxyType({})
 _NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 

@@ -6,7 +6,9 @@ and decoding goes on, so that the first such error is told at the end; a type th
 time, a quantity) ends everything at once, even when a type error was remembered before.
 """
 
+from fakekube.apimachinery import gojson
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json
 
 UNKNOWN_LIMIT = 100
 """So many strict errors are told for one body at most."""
@@ -41,6 +43,7 @@ class Walk:
 
     __slots__ = ("error", "fields", "inexact", "path", "struct", "unknown", "unseen")
     repeats = False  # whether keys that are given twice are of interest
+    converts = False  # whether numbers are made to fit
 
     def __init__(self) -> None:
         self.struct = ""
@@ -56,6 +59,10 @@ class Walk:
         """Remember that a value cannot be what the field is. Only the first counts."""
         if self.error is None:
             self.error = self.mismatch_text(value, go_type)
+
+    def type_name(self, value: Json) -> str:
+        """What a value of the wrong type is called: ``string``, ``number``."""
+        return gojson.type_name(value)
 
     def mismatch_text(self, value: str, go_type: str) -> str:
         """The words for a value (``string``, ``number 1.5``) that does not fit the field where
@@ -93,6 +100,20 @@ class Walk:
         if isinstance(value, float):
             self.inexact = True
         return repr(value)
+
+
+class ConverterWalk(Walk):
+    """A walk as upstream's converter of unstructured objects takes it: an integer that is too wide
+    for its field loses its upper bits, and a float that is whole is an integer.
+
+    Upstream: apimachinery/pkg/runtime/converter.go.
+    """
+
+    __slots__ = ()
+    converts = True
+
+    def type_name(self, value: Json) -> str:
+        return f"number {value!r}" if value.__class__ is float else super().type_name(value)
 
 
 class StrictWalk(Walk):

@@ -185,14 +185,24 @@ class Bucket:
             self._indexes.replace(expected, record)
         return record
 
-    def select_by(self, fields: Fields | None) -> None:
-        """Let other texts of objects be selected by, those of the objects that are there, too."""
+    def select_by(self, fields: Fields | None) -> bool:
+        """Let other texts of objects be selected by from now on.
+
+        Whether that changes something for objects that are there: each needs ``select_anew`` then.
+        """
         if fields is None and self.encoder.fields is None:
-            return
+            return False
         self.encoder.fields = fields
         self._indexes = Indexes()
-        for record in list(self.objects.all()):
-            self.objects.replace(self.encoder.decode(record.data))
+        return True
+
+    def select_anew(self, record: Record) -> Record:
+        """Let an object that is there be selected by what ``select_by`` said last."""
+        found = self.encoder.decode(record.data)
+        self.objects.replace(found)
+        if self._indexes:
+            self._indexes.replace(record, found)
+        return found
 
     def delete(self, expected: Record, final: Tree | None = None) -> Record:
         """Remove the object that the caller saw. Raises Stale.

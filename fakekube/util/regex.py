@@ -1,7 +1,12 @@
-"""Regular expressions that users send: RE2's, as in Go, whose time is linear in the text.
+r"""Regular expressions that users send: RE2's, as in Go, whose time is linear in the text.
 
-``re`` would let one expression hold the server for minutes. Upstream: Go's regexp package. Left
-out: where the two read an expression differently, which is in repetitions above 1000 alone.
+``re`` would let one expression hold the server for minutes. RE2 makes steps over bytes of an
+expression, and a letter of any language (``\pL``) is a thousand of them. So an expression in ASCII
+is compiled for texts in ASCII first, which most texts are, and for all others when one comes. What
+is kept of compiled expressions is bounded, by their number and by the memory that each may use.
+Upstream: Go's regexp package. Left out: where the two read an expression differently, which is in
+repetitions above 1000 alone; and what takes RE2 more than ``MAX_BYTES``, which is found nowhere but
+in ASCII.
 """
 
 from collections.abc import Iterator
@@ -10,37 +15,30 @@ from typing import Protocol
 
 from fakekube.util.memory import memoized
 
-
-class Match(Protocol):
-    """Where an expression was found; as in ``re``."""
-
-    def group(self, group: int | str = 0, /) -> str | None:
-        """The text of a group; None where it is no part of what was found."""
-
-    def groups(self) -> tuple[str | None, ...]:
-        """The texts of all groups."""
-
-    def span(self, group: int = 0, /) -> tuple[int, int]:
-        """Where the text of a group begins and ends."""
+SMALL_BYTES, MAX_BYTES = 256 * 1024, 8 * 1024 * 1024
+"""What nearly every expression gets along with, and what one may use."""
 
 
-class Expression(Protocol):
-    """A compiled expression; as in ``re``."""
+class _Match(Protocol):
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+
+
+class _Program(Protocol):
+    """What RE2 makes of an expression, for texts or for bytes; as in ``re``."""
 
     @property
     def programsize(self) -> int:
         """How many instructions it has."""
 
-    def search(self, text: str, pos: int = 0, /) -> Match | None:
-        """Where it is found first, from a position on; what stands before it still counts."""
+    def search(self, text: str | bytes, /) -> _Match | None:
+        """Where it is found first."""
 
-    def fullmatch(self, text: str, /) -> Match | None:
-        """Whether it is the whole text."""
-
-    def finditer(self, text: str, /) -> Iterator[Match]:
+    def finditer(self, text: str | bytes, /) -> Iterator[_Match]:
         """Where it is found, one after the other."""
 
 
+_TOO_LARGE = "pattern too large - compile failed"
 # what RE2 calls a mistake, and what Go does
 _IN_GO = MappingProxyType({
     "missing )": "missing closing )",
@@ -51,12 +49,53 @@ _IN_GO = MappingProxyType({
     "invalid repetition size": "invalid repeat count",
     "no argument for repetition operator": "missing argument to repetition operator",
     "invalid named capture group": "invalid named capture",
-    "pattern too large - compile failed": "expression too large",
+    _TOO_LARGE: "expression too large",
 })
 
 
 class RegexError(ValueError):
     """An expression that is none; says what Go says."""
+
+
+class Expression:
+    """A compiled expression."""
+
+    __slots__ = ("_for_ascii", "_pattern")
+
+    def __init__(self, pattern: str) -> None:
+        """Raises RegexError."""
+        self._pattern = pattern
+        self._for_ascii = _for_ascii(pattern) if pattern.isascii() else None
+        if self._for_ascii is None and _for_all(pattern) is None:
+            raise RegexError(_worded(_TOO_LARGE))
+
+    def is_in(self, text: str) -> bool:
+        """Whether it is found anywhere in a text."""
+        if self._for_ascii is not None and text.isascii():
+            return self._for_ascii.search(text.encode()) is not None
+        program = self._program(text)
+        return program is not None and program.search(text) is not None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it is found, one after the other: where each begins and ends."""
+        program = self._program(text)
+        if program is None:
+            return
+        for found in program.finditer(text.encode() if program is self._for_ascii else text):
+            yield found.span()
+
+    def instructions(self, text: str) -> int:
+        """How large it is, compiled for such a text.
+
+        A class of many characters, repeated, has a hundred thousand.
+        """
+        program = self._program(text)
+        return 0 if program is None else program.programsize
+
+    def _program(self, text: str) -> _Program | None:
+        if self._for_ascii is not None and text.isascii():
+            return self._for_ascii
+        return _for_all(self._pattern)
 
 
 @memoized(256)
@@ -65,28 +104,57 @@ def compiled(pattern: str) -> Expression:
 
     Raises RegexError, worded as Go does: "error parsing regexp: missing closing ): `(a`".
     """
+    return Expression(pattern)
+
+
+def instructions(pattern: str, text: str) -> int:
+    """How large an expression is that is to be searched in a text, 0 for one that is none."""
+    try:
+        return compiled(pattern).instructions(text)
+    except RegexError:
+        return 0
+
+
+def _for_ascii(pattern: str) -> _Program | None:
+    """The program for bytes below 128; None if there is none, as of characters beyond 255."""
+    try:
+        return _program(pattern.encode(), SMALL_BYTES) or _program(pattern.encode(), MAX_BYTES)
+    except RegexError:
+        return None
+
+
+def _for_all(pattern: str) -> _Program | None:
+    """The program for any text; None if it is too large. Raises RegexError."""
+    return _small(pattern) or _large(pattern)
+
+
+@memoized(256)
+def _small(pattern: str) -> _Program | None:
+    return _program(pattern, SMALL_BYTES)
+
+
+@memoized(8)
+def _large(pattern: str) -> _Program | None:
+    return _program(pattern, MAX_BYTES)
+
+
+def _program(pattern: str | bytes, size: int) -> _Program | None:
+    """The program of so many bytes; None if it takes more. Raises RegexError."""
     import re2
 
     options = re2.Options()
-    options.log_errors = False
+    options.log_errors, options.max_mem = False, size
+    if isinstance(pattern, bytes):
+        options.encoding = re2.Options.Encoding.LATIN1
     try:
-        found: Expression = re2.compile(pattern, options)
+        program: _Program = re2.compile(pattern, options)
     except re2.error as error:
         told = error.args[0]
         text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
-        raise RegexError(_worded(text)) from None
-    return found
-
-
-def instructions(pattern: str) -> int:
-    """How large an expression is once it is compiled, 0 for one that is none.
-
-    A class of many characters, repeated, has a hundred thousand.
-    """
-    try:
-        return compiled(pattern).programsize
-    except RegexError:
-        return 0
+        if text == _TOO_LARGE:
+            return None
+        raise RegexError(_worded(text)) from error
+    return program
 
 
 def _worded(text: str) -> str:

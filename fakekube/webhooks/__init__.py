@@ -6,6 +6,6 @@ Upstream: apiserver/pkg/util/webhook with client-go's rest. Left out: kubeconfig
 for webhooks.
 """
 
-from fakekube.webhooks.requests import AdmissionRequest, Denied
+from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
 
 __all__ = ["AdmissionRequest", "Denied"]

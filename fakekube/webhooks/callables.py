@@ -8,8 +8,8 @@ deletes it ends the calls.
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
+from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.types import Tree
-from fakekube.webhooks.requests import AdmissionRequest
 
 HOST = "webhooks.fakekube.invalid"
 

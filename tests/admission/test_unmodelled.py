@@ -35,11 +35,6 @@ def test_a_kind_that_nobody_acts_on_is_warned_of(key: tuple[str, str]) -> None:
     assert kind.kind in PAGE
 
 
-def test_an_apiservice_of_the_server_itself_is_served() -> None:
-    """Given an APIService without a service / then nothing is warned of."""
-    assert told("apiregistration.k8s.io", "apiservices", spec={"group": "apps"}) == []
-
-
 @pytest.mark.parametrize(("spec", "expected"), [
     ({"type": "LoadBalancer"}, ["fakekube: spec.type: nothing gives a Service of type LoadBalancer an address"]),
     ({"type": "ClusterIP"}, []),

@@ -410,6 +410,36 @@ async def test_apply_knows_lists_by_their_types(api: Api) -> None:
     assert (conflict.status, [cause["field"] for cause in conflict.tree["details"]["causes"]]) == (409, [".spec.o"])
 
 
+@pytest.mark.parametrize(("spec", "status", "message"), [
+    ({"embedded": {"apiVersion": "v1", "kind": {}}}, 500,
+     ".spec.embedded.kind: expected string, got &value.valueUnstructured{Value:map[string]interface {}{}}"),
+    ({"embedded": {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": []}}}, 500,
+     ".spec.embedded.metadata.labels: expected map, got &{[]}"),
+    ({"port": {"a": 1}}, 422, 'spec.port: Invalid value: "object": spec.port in body must be of type integer,string: "object"'),
+])
+async def test_what_is_applied_is_typed_as_it_is_published(api: Api, spec: Tree, status: int, message: str) -> None:
+    """Given an embedded object and a field that is an integer or a text / when something else is
+    applied / then kind and metadata of the one are typed, and of the other the validation tells.
+    """
+    await define(api, spec=object_of(port={"x-kubernetes-int-or-string": True}, embedded={
+        "type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}))
+    answer = await api("PATCH", f"{WIDGETS}/w?fieldManager=one", custom_object(spec=spec), APPLY)
+    head = {
+        500: "failed to create typed patch object (/w; probe.dev/v1, Kind=Widget)", 422: 'Widget.probe.dev "w" is invalid'}
+    assert (answer.status, answer.message) == (status, f"{head[status]}: {message}")
+
+
+@pytest.mark.parametrize("name", [{"": None}, -1, None])
+async def test_a_name_that_is_no_text_is_none(api: Api, name: Any) -> None:
+    """Given a configuration whose name is no text / when it is applied / then the error knows no
+    name.
+    """
+    await define(api)
+    body = {**custom_object(), "metadata": {"name": name, "labels": 5}}
+    answer = await api("PATCH", f"{WIDGETS}/w?fieldManager=one", body, APPLY)
+    assert answer.message.startswith("failed to create typed patch object (/; probe.dev/v1, Kind=Widget): ")
+
+
 async def test_ownership_stays_where_versions_know_different_fields(api: Api) -> None:
     """Given an owner in a version that has not a field which another version has, when that field
     is written, then ownership stays as it was.

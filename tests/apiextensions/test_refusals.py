@@ -194,6 +194,59 @@ async def test_groups_of_the_community_need_approval(api: Api) -> None:
     assert await errors(api, tree) == []
 
 
+@pytest.mark.parametrize(("text", "status", "reason", "message"), [
+    ("https://example.com/1", "True", "ApprovedAnnotation", "approved in https://example.com/1"),
+    ("unapproved, a test", "False", "UnapprovedAnnotation", 'not approved: "unapproved, a test"'),
+])
+async def test_a_condition_tells_of_the_approval(api: Api, text: str, status: str, reason: str, message: str) -> None:
+    """Given a definition in a group of Kubernetes / when it is created, and when its annotation
+    changes / then a condition tells whether it was approved; others have no such condition.
+    """
+    async def told(name: str) -> list[Tree]:
+        tree = (await api("GET", f"{DEFINITIONS}/{name}")).tree
+        return [found for found in tree["status"]["conditions"] if found["type"] == "KubernetesAPIApprovalPolicyConformant"]
+
+    for group in ("probe.k8s.io", "probe.x-k8s.io"):
+        tree = definition(group=group)
+        tree["metadata"]["annotations"] = {"api-approved.kubernetes.io": text}
+        assert (await api("POST", DEFINITIONS, tree)).status == 201
+    [found] = await told("widgets.probe.k8s.io")
+    assert (found["status"], found["reason"], found["message"]) == (status, reason, message)
+    assert await told("widgets.probe.x-k8s.io") == []
+    other = {"metadata": {"annotations": {"api-approved.kubernetes.io": "unapproved: later"}}}
+    assert (await api.patch(f"{DEFINITIONS}/widgets.probe.k8s.io", other, "application/merge-patch+json")).status == 200
+    [found] = await told("widgets.probe.k8s.io")
+    assert (found["status"], found["reason"], found["message"]) == (
+        "False", "UnapprovedAnnotation", 'not approved: "unapproved: later"')
+
+
+async def test_a_definition_without_versions_has_none(api: Api) -> None:
+    """Given no versions, or an empty list of them / when the definition is created / then the error
+    shows what was given.
+    """
+    for versions, shown in ((None, "null"), ([], "[]")):
+        tree = definition()
+        tree["spec"]["versions"] = versions
+        assert (await errors(api, tree))[0] == (
+            f"spec.versions: Invalid value: {shown}: must have exactly one version marked as storage version")
+
+
+async def test_a_generated_name_is_never_the_right_one(api: Api) -> None:
+    """Given a generateName besides the name / when the definition is created / then it is looked at
+    as a name, and each has its errors together.
+    """
+    tree = definition()
+    tree["metadata"] = {"name": "Other", "generateName": "Widgets-"}
+    wrong, needed = "a lowercase RFC 1123 subdomain must", 'must be spec.names.plural+"."+spec.group'
+    expected = [
+        (path, text, why) for path, text in (("metadata.generateName", "Widgets-"), ("metadata.name", "Other"))
+        for why in (wrong, needed)]
+    found = await errors(api, tree)
+    assert len(found) == len(expected)
+    for error, (path, text, why) in zip(found, expected, strict=True):
+        assert error.startswith(f'{path}: Invalid value: "{text}": {why}')
+
+
 async def test_a_live_definition_keeps_its_names_and_stored_versions(api: Api) -> None:
     """Given an established definition / when a change takes kind, scope, or a stored version away /
     then it is refused, and another stored version may come.

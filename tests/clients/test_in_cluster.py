@@ -17,12 +17,14 @@ import pytest
 from lightkube.resources.core_v1 import ConfigMap
 
 from fakekube.client import kubeconfig
+from fakekube.client.resources import Resource
 from fakekube.composition.options import OptionError
 from fakekube.testing import BackgroundCluster, in_cluster
 from fakekube.testing.records import requests
 
 pytestmark = [
     pytest.mark.fake_only("it is ours that is faked"), pytest.mark.fakekube(tls=True, nodes=0)]
+BINDINGS = Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", namespaced=True)
 USER = "system:serviceaccount:default:default"
 
 
@@ -32,6 +34,15 @@ def _clients_leave_their_sockets_to_the_collector() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+
+
+@pytest.fixture
+def _may_read(fakekube_server: BackgroundCluster) -> None:
+    """The pod's account may read what is in its namespace, also where roles decide."""
+    binding = {
+        "metadata": {"name": "readers"}, "roleRef": {"apiGroup": BINDINGS.group, "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]}
+    fakekube_server.call(lambda cluster: cluster.client.create(BINDINGS, binding, "default"))
 
 
 def test_the_official_client(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster) -> None:
@@ -60,6 +71,7 @@ def test_its_asyncio_sibling(fakekube_in_cluster: Path) -> None:
     assert asyncio.run(_asyncio_user()) == USER
 
 
+@pytest.mark.usefixtures("_may_read")
 @pytest.mark.filterwarnings("ignore:.*not supported.*:UserWarning")
 def test_kr8s(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster) -> None:
     """Given a pod's configuration / when kr8s is told the folder / then the same."""
@@ -73,6 +85,7 @@ def test_kr8s(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster) -> 
     assert requests(fakekube_server, user=USER, resource="configmaps")
 
 
+@pytest.mark.usefixtures("_may_read")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_lightkube(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster) -> None:
     """Given a pod's configuration / when lightkube is told the folder / then the same."""
@@ -81,6 +94,7 @@ def test_lightkube(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster
     assert requests(fakekube_server, user=USER, resource="configmaps")
 
 
+@pytest.mark.usefixtures("_may_read")
 def test_pykube(fakekube_in_cluster: Path, fakekube_server: BackgroundCluster) -> None:
     """Given a pod's configuration / when pykube is told the folder / then the same."""
     api = pykube.HTTPClient(pykube.KubeConfig.from_service_account(str(fakekube_in_cluster)))

@@ -241,6 +241,63 @@ def test_words_of_the_converter(text: str, converted: str) -> None:
     assert convert_error(text) == converted
 
 
+DEPLOYMENTS = "/apis/apps/v1/namespaces/t/deployments"
+
+
+@pytest.mark.parametrize("media", [STRATEGIC, APPLY])
+@pytest.mark.parametrize(("number", "replicas", "seconds"), [
+    (b"2.0", 2, 2), (b"5e0", 5, 5), (b"4294967301", 5, 4294967301), (b"-2147483649", 2147483647, -2147483649),
+    (b"2147483648", "spec.replicas: Invalid value: -2147483648: must be greater than or equal to 0", 2147483648),
+    (b"9223372036854775808", 0, -2**63), (b"-18446744073709551616", 0, -2**63), (b"1e20", 0, -2**63),
+    (b"1.5", "cannot convert float64 to int32", "cannot convert float64 to int64"),
+])
+async def test_numbers_are_made_to_fit(
+    api: Api, media: str, number: bytes, replicas: int | str, seconds: int | str) -> None:
+    """Given an integer of 32 or 64 bits / when a strategic merge patch or an applied configuration
+    brings a number that is too wide, or a float / then what is whole loses its upper bits, as in
+    upstream's converter, and anything else is refused.
+    """
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    made = await api("POST", DEPLOYMENTS, {
+        "metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": pod}})
+    assert made.status == 201
+    head = b'{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": '
+    for name, field, end, expected in (
+        ("replicas", b'{"replicas": ', b"}}", replicas),
+        ("terminationGracePeriodSeconds", b'{"template": {"spec": {"terminationGracePeriodSeconds": ', b"}}}}", seconds),
+    ):
+        answer = await api.patch(
+            f"{DEPLOYMENTS}/d?dryRun=All&fieldManager=m{'&force=true' if media == APPLY else ''}", head + field + number + end,
+            media)
+        if isinstance(expected, str):
+            assert (answer.status >= 400, answer.message.endswith(expected)) == (True, True), answer.message
+        else:
+            spec = answer.tree["spec"]
+            found = {"replicas": spec["replicas"], **spec["template"]["spec"]}
+            assert found[name] == expected
+
+
+@pytest.mark.parametrize(("data", "applied", "merged"), [
+    (b'{"k": 9223372036854775808}', ".data.k: expected string, got &value.valueUnstructured{Value:9.223372036854776e+18}",
+     '"map[data:map[k:9.223372036854776e+18]]": unrecognized type: string'),
+    (b'{"k": 5}', ".data.k: expected string, got &value.valueUnstructured{Value:5}",
+     '"map[data:map[k:5]]": cannot convert int64 to string'),
+    (b"18446744073709551615", ".data: expected map, got &{1.8446744073709552e+19}",
+     '"map[data:1.8446744073709552e+19]": cannot restore map from float64'),
+])
+async def test_long_integers_are_floats_where_no_type_says_otherwise(
+    api: Api, data: bytes, applied: str, merged: str) -> None:
+    """Given a number that 64 bits do not hold / when an error tells of it / then it is a float, as
+    Go reads it.
+    """
+    await make(api)
+    head = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": '
+    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", head + data + b"}", APPLY)
+    assert (answer.status, answer.message) == (500, f"failed to create typed patch object (/a; /v1, Kind=ConfigMap): {applied}")
+    answer = await api.patch(f"{CONFIG_MAPS}/a", b'{"data": ' + data + b"}", STRATEGIC)
+    assert (answer.status, answer.message) == (422, f' "" is invalid: patch: Invalid value: {merged}')
+
+
 POD_TEMPLATES = "/api/v1/namespaces/t/podtemplates"
 
 

@@ -36,6 +36,8 @@ growth shows.
 """
 
 SMALL, LARGE = 2_000, 100_000
+MOST_BYTES = 8_000_000
+"""Of what is repeated inside of a repetition; a server takes 3 MB, and reads no more."""
 ALPHABETS = (
     "9", "0", "1.", "a", "a-", "a.", "-", ".", " ", ",", "/", "a/", "a,b", "a=b,",
     "!a,", "a in (b),", "\\", '"', "%", "1h", "1-2,",
@@ -172,6 +174,8 @@ class Blower:
 
     def _blown(self, value: Any) -> Any:
         draw, many = self._random, min(self.size(), LARGE // 20)
+        if isinstance(value, dict | list):
+            many = min(many, max(1, MOST_BYTES // len(str(value))))
         if isinstance(value, list) and value:
             item = draw.choice(value)
             return [self._varied(item, number) for number in range(many)] if draw.random() < 0.7 else [item] * many

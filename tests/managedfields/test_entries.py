@@ -153,6 +153,16 @@ def test_without_a_schema_maps_are_open_and_lists_are_whole() -> None:
             (".spec.strategy.type: expected string, got &value.valueUnstructured{Value:map[string]interface {}"
             '{"a":[]interface {}{"x", interface {}(nil), true}}}'),
         ),
+        (
+            {"template": {"spec": {"containers": [{"name": {"b": [1, None], "a": "x"}}]}}},
+            ('.spec.template.spec.containers[name=a="x"b=[1,null]].name: expected string, got '
+            '&value.valueUnstructured{Value:map[string]interface {}{"a":"x", "b":[]interface {}{1, interface {}(nil)}}}'),
+        ),
+        (
+            {"template": {"spec": {"containers": [{"name": 1e20}]}}},
+            (".spec.template.spec.containers[name=1e+20].name: expected string, got "
+            "&value.valueUnstructured{Value:1e+20}"),
+        ),
         ({"a": 1, "replicas": "x"}, ".spec.a: field not declared in schema"),
         (
             {"replicas": [], "paused": {"b": None}},

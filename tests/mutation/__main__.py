@@ -14,8 +14,9 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.mutation.areas import Area, areas
+from tests.mutation.measures import Measures
 from tests.mutation.mutants import Mutant, sample
-from tests.mutation.trial import Checkout, Unsound
+from tests.mutation.trial import KEPT, Checkout, Unsound
 
 ROOT = Path(__file__).parents[2]
 ALL_PERCENT, AREA_PERCENT = 88, 75
@@ -25,29 +26,33 @@ def run(count: int, seed: int, processes: int, tried_areas: list[Area]) -> bool:
     """Try them. Whether enough were killed."""
     with tempfile.TemporaryDirectory(prefix="fakekube-mutation-") as folder, ThreadPoolExecutor(processes) as pool:
         free: SimpleQueue[Checkout] = SimpleQueue()
+        measures = Measures(ROOT / KEPT, ROOT)
         for number in range(processes):
             free.put(Checkout(ROOT, Path(folder) / str(number)))
         shares = [len(range(number, count, len(tried_areas))) for number in range(len(tried_areas))]
-        results = list(pool.map(lambda pair: _area(pair[0], pair[1], seed, free), zip(tried_areas, shares, strict=True)))
+        pairs = zip(tried_areas, shares, strict=True)
+        results = list(pool.map(lambda pair: _area(*pair, seed, free, measures), pairs))
     killed, tried = sum(result[0] for result in results), sum(result[1] for result in results)
     enough = [_row(area.name, *result) for area, result in zip(tried_areas, results, strict=True)]
     print(f"seed {seed}: {killed} of {tried} killed, {100 * killed / tried:.1f} %")
     return all(enough) and 100 * killed >= ALL_PERCENT * tried
 
 
-def _area(area: Area, count: int, seed: int, free: "SimpleQueue[Checkout]") -> tuple[int, int, int]:
+def _area(area: Area, count: int, seed: int, free: "SimpleQueue[Checkout]", measures: Measures) -> tuple[int, int, int]:
     """Killed, tried, and drawn ones that change nothing."""
     checkout = free.get()
     try:
         mutants, ignored = sample(area, checkout.root, count, random.Random(f"{seed} {area.name}"))
         try:
-            lines = checkout.measure(area)
+            files = area.test_files(checkout.root)
+            measures.complete(files, checkout.measure)
         except Unsound as error:
             print(error, flush=True)
             return 0, len(mutants), ignored
         survivors = 0
         for mutant in mutants:
-            tests = lines.tests(mutant)
+            code = (checkout.root / mutant.file).read_text()
+            tests = measures.tests(str(mutant.file), code, mutant.lines, files)
             if not tests or checkout.survives(mutant, tests):
                 survivors += 1
                 print(_told(mutant, checkout.root, len(tests)), flush=True)

@@ -19,6 +19,10 @@ class Area(NamedTuple):
             found += [path] if path.is_file() else sorted(path.rglob("*.py"))
         return found
 
+    def test_files(self, root: Path) -> list[str]:
+        """Its modules of tests, below the root."""
+        return [str(path.relative_to(root)) for place in self.tests for path in sorted((root / place).rglob("test_*.py"))]
+
 
 def _library(name: str, packages: str, tests: str) -> Area:
     return Area(name, tuple(f"fakekube/{package}" for package in packages.split()), _below("tests", tests))
@@ -27,7 +31,7 @@ def _library(name: str, packages: str, tests: str) -> Area:
 def _controllers(name: str, packages: str, more_tests: str = "") -> Area:
     folders = packages.split()
     code = tuple(f"controllers/fakekube_controllers/{package}" for package in folders)
-    return Area(name, code, (*_below("tests/controllers", packages), *_below("tests", more_tests)))
+    return Area(name, code, (*_below("tests/controllers", f"{packages} stories"), *_below("tests", more_tests)))
 
 
 def _below(folder: str, names: str) -> tuple[str, ...]:
@@ -36,38 +40,41 @@ def _below(folder: str, names: str) -> tuple[str, ...]:
 
 STATED = (
     _library("storage", "storage", "storage registry apiserver composition"),
-    _library("registry", "registry", "registry endpoints apiserver admission apis releases"),
-    _library("endpoints", "endpoints", "endpoints apiserver registry releases server"),
-    _library("apiserver", "apiserver", "apiserver endpoints server controllers/podautoscaler controllers/kubelet"),
-    _library("auth", "auth", "auth apiserver endpoints registry"),
-    _library("managedfields", "managedfields", "managedfields endpoints registry"),
-    _library("patch", "patch", "patch endpoints"),
-    _library("schema", "schema", "schema endpoints apis releases"),
-    _library("apimachinery", "apimachinery util", "apimachinery util patch schema apis runtime storage"),
+    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions"),
+    _library("endpoints", "endpoints", "endpoints apiserver registry releases server apiextensions auth"),
+    _library(
+        "apiserver",
+        "apiserver server",
+        "apiserver endpoints server security cli admission apiextensions controllers/podautoscaler controllers/kubelet",
+    ),
+    _library("admission", "admission webhooks auth", "admission webhooks auth authentication apiextensions registry endpoints"),
+    _library("fields", "managedfields patch", "managedfields patch endpoints registry"),
+    _library("schema", "schema apimachinery util", "schema apimachinery util patch endpoints apis releases runtime storage"),
     _library("apis", "apis", "apis endpoints registry releases admission"),
-    _library("admission", "admission", "admission registry"),
-    _library("client", "client workqueue types", "client workqueue types cache runtime"),
-    _library("runtime", "cache runtime", "cache runtime controllers/replicaset controllers/job"),
-    _library("server", "server", "server security cli"),
+    _library("customs", "apiextensions cel", "apiextensions cel types admission"),
+    _library("client", "client workqueue types cache runtime", (
+        "client workqueue types cache runtime controllers/replicaset controllers/job controllers/stories")),
     _library(
         "composition",
-        "composition testing __init__.py __main__.py pytest_plugin.py",
-        "composition runtime",
+        "composition testing cli __init__.py __main__.py pytest_plugin.py",
+        "composition runtime plugin cli docs",
     ),
-    _library("cli", "cli", "cli docs"),
     _controllers("job", "job cronjob ttlafterfinished"),
-    _controllers("deployment", "deployment replicaset disruption"),
-    _controllers("statefulset", "statefulset daemonset"),
-    _controllers("garbagecollector", "garbagecollector namespace podgc resourcequota clusterroleaggregation podgroupprotection"),
-    _controllers("nodelifecycle", "nodelifecycle tainteviction ttl endpoints serviceaccount", "composition"),
-    _controllers("podautoscaler", "podautoscaler"),
+    _controllers("workloads", "deployment replicaset disruption statefulset daemonset"),
     _controllers(
-        "volumes",
-        "persistentvolume pvcprotection pvprotection volumeprovisioner vacprotection ephemeralvolume resourceclaim",
+        "objects",
+        "garbagecollector namespace podgc resourcequota clusterroleaggregation podgroupprotection persistentvolume pvcprotection "
+        "pvprotection volumeprovisioner vacprotection ephemeralvolume resourceclaim",
+    ),
+    _controllers(
+        "services",
+        "nodelifecycle tainteviction ttl endpoints serviceaccount podautoscaler certificates validatingadmissionpolicystatus",
+        "composition",
     ),
     _controllers("kubelet", "kubelet"),
     _controllers("scheduler", "scheduler"),
 )
+"""By size about the same; each share of a sample is large enough to say something."""
 
 
 def areas(root: Path) -> tuple[Area, ...]:

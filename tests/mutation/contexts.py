@@ -1,17 +1,19 @@
 """A pytest plugin: which tests execute which lines, or, told so, only the tests that are wanted.
 
 ``FAKEKUBE_MUTATION_LINES=FILE`` measures; ``FAKEKUBE_MUTATION_TESTS=FILE`` names the wanted tests,
-one a line, those first that are told first. It is loaded before what is measured.
+one a line, those first that are told first; one of them that computes longer than
+``FAKEKUBE_MUTATION_CPU_SECONDS`` ends the process. It is loaded before what is measured.
 """
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
 import coverage
 import pytest
 
-FAILED = ".failed"
+FAILED, CPU_SECONDS = ".failed", "FAKEKUBE_MUTATION_CPU_SECONDS"
 LINES, TESTS = os.environ.get("FAKEKUBE_MUTATION_LINES"), os.environ.get("FAKEKUBE_MUTATION_TESTS")
 
 
@@ -45,7 +47,7 @@ class Measure:
 
 
 class Chosen:
-    """Runs only the wanted tests."""
+    """Runs only the wanted tests, each in its time."""
 
     def __init__(self, file: str) -> None:
         self.order = {name: number for number, name in enumerate(Path(file).read_text().split("\0"))}
@@ -56,6 +58,11 @@ class Chosen:
         items[:] = sorted(
             (item for item in items if item.nodeid in self.order), key=lambda item: self.order[item.nodeid]
         )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        """Time that the process computes, whatever else the machine does; no handler: it ends."""
+        signal.setitimer(signal.ITIMER_PROF, float(os.environ[CPU_SECONDS]))
 
 
 MEASURE = Measure(LINES) if LINES else None

@@ -4,18 +4,21 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Iterable
 from pathlib import Path
 
-import coverage
-
-from tests.mutation.areas import Area
-from tests.mutation.contexts import FAILED
+from tests.mutation.contexts import CPU_SECONDS, FAILED
 from tests.mutation.mutants import Mutant
 
-KEPT_OUT = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
-TEST_SECONDS, MUTANT_SECONDS = 60, 600
+KEPT = ".mutation"
+"""Where the measures are, below the checkout."""
+
+CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__", KEPT)
+KEPT_OUT = shutil.ignore_patterns(".git", ".venv", *CACHES)
+TEST_CPU_SECONDS, TEST_SECONDS, MUTANT_SECONDS = 60, 180, 7200
+"""What a test may compute, what it may last, and what all tests of a mutant may last. A busy
+machine must kill nothing: only the first is short, and what kills a mutant is told."""
+NOTHING_SELECTED = 5
 SELECTED = "not slow and not real and not toolchain"
 
 
@@ -32,24 +35,22 @@ class Checkout:
         shutil.copytree(source, self.root, ignore=KEPT_OUT, symlinks=True)
         (self.root / ".git").mkdir()  # whatever looks for a repository stops here
 
-    def measure(self, area: Area) -> "Lines":
-        """Run the tests of an area as they are. Which of them execute which line; those that fail
-        are told, and left out.
+    def measure(self, tests: list[str], data: Path) -> None:
+        """Run test files as they are, and write to ``data`` which test executes which line; those
+        that fail are told.
         """
-        file = self._folder / f"{area.name}.coverage"
-        ended = self._pytest(area.tests, {"FAKEKUBE_MUTATION_LINES": str(file)}, seconds=3 * MUTANT_SECONDS)
-        if ended is None or ended.returncode not in (0, 1):
-            raise Unsound(f"the tests of {area.name} cannot be run\n{ended.stdout[-3000:] if ended else 'too slow'}")
-        failed = [test for test in Path(f"{file}{FAILED}").read_text().split("\0") if test]
+        ended = self._pytest(tests, {"FAKEKUBE_MUTATION_LINES": str(data)}, seconds=MUTANT_SECONDS)
+        if ended is None or ended.returncode not in (0, 1, NOTHING_SELECTED):
+            raise Unsound(f"{', '.join(tests)[:300]} cannot be run\n{ended.stdout[-3000:] if ended else 'too slow'}")
+        failed = [test for test in Path(f"{data}{FAILED}").read_text().split("\0") if test]
         for test in failed:
             print(f"fails without a change: {test}", flush=True)
-        return Lines(file, self.root, failed)
 
     def survives(self, mutant: Mutant, tests: list[str]) -> bool:
         """Whether none of these tests fails with the change."""
         chosen = self._folder / "tests"
         chosen.write_text("\0".join(tests))
-        files = tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
         path = self.root / mutant.file
         before, times = path.read_text(), path.stat()
         path.write_text(mutant.code)
@@ -58,46 +59,26 @@ class Checkout:
         finally:
             path.write_text(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        return ended is not None and ended.returncode == 0
+        if ended is not None and ended.returncode == 0:
+            return True
+        last = ended.stdout.strip().splitlines()[-3:] if ended is not None else ["too slow"]
+        reason = next((line for line in last if line.startswith(("FAILED", "ERROR"))), last[-1] if last else "it ended")
+        print(f"killed: {mutant.file}:{mutant.lines[0]} {mutant.operator}: {reason[:200]}", flush=True)
+        return False
 
     def _pytest(
-        self, tests: tuple[str, ...], variables: dict[str, str], *, seconds: float
+        self, tests: Iterable[str], variables: dict[str, str], *, seconds: float
     ) -> "subprocess.CompletedProcess[str] | None":
         elsewhere = [each for each in sys.path if not Path(each).is_relative_to(self._source) or "site-packages" in each]
         path = os.pathsep.join([str(self.root), str(self.root / "controllers"), *elsewhere])
         command = [sys.executable, "-m", "pytest", "-q", "-m", SELECTED, "-p", "no:cacheprovider"]
         command += [] if "FAKEKUBE_MUTATION_LINES" in variables else ["-x"]
         command += ["-p", "tests.mutation.contexts", "--timeout", str(TEST_SECONDS), "--hypothesis-seed", "0", *tests]
-        environment = {**os.environ, **variables, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {**variables, CPU_SECONDS: str(TEST_CPU_SECONDS), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, **variables}
         try:
             return subprocess.run(
                 command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=seconds
             )
         except subprocess.TimeoutExpired:
             return None
-
-
-class Lines:
-    """Which tests execute which line of which file."""
-
-    def __init__(self, file: Path, root: Path, failed: Collection[str]) -> None:
-        self._failed = failed
-        data = coverage.CoverageData(str(file))
-        data.read()
-        self._by_file = {str(Path(name).relative_to(root)): data.contexts_by_lineno(name) for name in data.measured_files()}
-        self._all = {test for lines in self._by_file.values() for tests in lines.values() for test in tests}
-
-    def tests(self, mutant: Mutant) -> list[str]:
-        """Those that execute what is changed, those with the fewest lines of the file first.
-
-        What is executed at import concerns every test of the file; what nobody is known to execute,
-        as in other processes, every test of the area.
-        """
-        lines = self._by_file.get(str(mutant.file), {})
-        touching = {test for line in mutant.lines for test in lines.get(line, ())}
-        counts: dict[str, int] = defaultdict(int)
-        for tests in lines.values():
-            for test in tests:
-                counts[test] += 1
-        wanted = (counts.keys() - {""} or self._all) if touching <= {""} else touching
-        return sorted((test for test in wanted if test and test not in self._failed), key=lambda test: (counts[test], test))

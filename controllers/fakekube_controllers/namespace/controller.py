@@ -5,6 +5,7 @@ periods) is reported in conditions, and tried again later. Upstream:
 pkg/controller/namespace/{namespace_controller.go,deletion}.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import orjson
@@ -50,24 +51,27 @@ class NamespaceReconciler:
         namespace = await self.client.get(NAMESPACES, request.name, missing_ok=True)
         if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
             return None
-        remaining, failures = await self._delete_content(request.name)
-        await self._write_conditions(namespace, remaining, failures)
+        remaining, failures, stale = await self._delete_content(request.name)
+        await self._write_conditions(namespace, remaining, failures, stale)
         if failures:
             raise failures[0]
+        if stale:
+            raise APIError(503, "ServiceUnavailable", conditions.undiscovered(stale))
         if remaining.estimate_seconds:
             return Result(requeue_after=timedelta(seconds=remaining.estimate_seconds // 2 + 1))
         await self._finalize(request.name)
         return None
 
-    async def _delete_content(self, namespace: str) -> tuple[Remaining, list[APIError]]:
+    async def _delete_content(self, namespace: str) -> tuple[Remaining, list[APIError], Sequence[str]]:
+        """What is left, what failed, and the group versions that nobody could tell about."""
         remaining, failures = Remaining(), list[APIError]()
         await self._delete_all(PODS, namespace, remaining, failures)
         if remaining.counts:
-            return remaining, failures
+            return remaining, failures, ()
         for resource in await self.client.resources(verbs=("delete", "list")):
             if resource.namespaced and resource.group_resource != PODS.group_resource:
                 await self._delete_all(resource, namespace, remaining, failures)
-        return remaining, failures
+        return remaining, failures, self.client.stale_versions
 
     async def _delete_all(self, resource: Resource, namespace: str, remaining: Remaining, failures: list[APIError]) -> None:
         """Delete what there is of one resource and note what is left of it."""
@@ -103,10 +107,13 @@ class NamespaceReconciler:
         ends = [times.parse_time(item["metadata"]["deletionTimestamp"]) for item in left if meta.is_deleting(item)]
         return max(1, int(max(ends, default=now) - now))
 
-    async def _write_conditions(self, namespace: Tree, remaining: Remaining, failures: list[APIError]) -> None:
+    async def _write_conditions(
+        self, namespace: Tree, remaining: Remaining, failures: list[APIError], stale: Sequence[str],
+    ) -> None:
         changed: Tree = orjson.loads(orjson.dumps(namespace))
         now = times.format_time(self.ctx.clock.time())
-        if conditions.update(changed.setdefault("status", {}), remaining, [str(error) for error in failures], now):
+        texts = [str(error) for error in failures]
+        if conditions.update(changed.setdefault("status", {}), remaining, texts, stale, now):
             try:
                 await self.client.update_status(NAMESPACES, changed)
             except APIError as error:

@@ -6,6 +6,7 @@ more in a second round of the whole mutating pass. Upstream: plugin/policy/mutat
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import orjson
@@ -152,7 +153,7 @@ class _Round:
             meta = (params or {}).get("metadata") or {}
             key = (policy.name, binding.name, meta.get("namespace", ""), meta.get("name", ""))
             await versions.prepare(self._services, attrs, kind)
-            if not self._wanted(policy, binding, kind, params) or (reinvocation.again and key not in rounds.again):
+            if not await self._wanted(policy, binding, kind, params) or (reinvocation.again and key not in rounds.again):
                 continue
             before = attrs.obj
             dirty = await self._invoke(policy, binding, kind, params) or dirty
@@ -166,11 +167,13 @@ class _Round:
             reinvocation.wanted = True
         rounds.last = orjson.loads(orjson.dumps(attrs.obj)) if rounds.again or rounds.invoked else None
 
-    def _wanted(self, policy: MutatingPolicy, binding: Binding, kind: Kind, params: Tree | None) -> bool:
-        if policy.conditions is None:
+    async def _wanted(self, policy: MutatingPolicy, binding: Binding, kind: Kind, params: Tree | None) -> bool:
+        conditions = policy.conditions
+        if conditions is None:
             return True
         try:
-            return policy.conditions.hold(self._activation(policy, kind, params, admission.CONDITIONS_COST_BUDGET))
+            return await self._attrs.ctx.finish(
+                lambda: conditions.hold(self._activation(policy, kind, params, admission.CONDITIONS_COST_BUDGET)))
         except Failed as error:
             self._failed(policy, binding, str(error))
             return False
@@ -181,11 +184,10 @@ class _Round:
         for mutation in policy.mutations:
             if attrs.obj is None:
                 return False
-            activation = self._activation(policy, kind, params, admission.COST_BUDGET)
             try:
                 if mutation.expression.problem:
                     raise Failed(mutation.expression.problem)
-                changed = mutation.mutate(self._services, attrs, kind, mutation.expression, activation)
+                changed = await attrs.ctx.finish(partial(self._mutated, policy, mutation, kind, params))
                 if changed is not None:
                     found = versions.decoded(self._services, attrs, changed, kind)
                     attrs.obj = await versions.take_back(self._services, attrs, found, kind)
@@ -195,6 +197,10 @@ class _Round:
                 continue
             applied = True
         return applied
+
+    def _mutated(self, policy: MutatingPolicy, mutation: Mutation, kind: Kind, params: Tree | None) -> Tree | None:
+        activation = self._activation(policy, kind, params, admission.COST_BUDGET)
+        return mutation.mutate(self._services, self._attrs, kind, mutation.expression, activation)
 
     def _activation(self, policy: MutatingPolicy, kind: Kind, params: Tree | None, budget: int) -> Activation:
         return Activation(

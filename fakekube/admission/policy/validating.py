@@ -5,6 +5,7 @@ is the answer. Upstream: plugin/policy/validating.
 """
 
 from collections.abc import Awaitable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import orjson
@@ -127,7 +128,7 @@ class _Round:
             self._misconfigured(policy, binding, f"failed to convert object version: {error}")
             return
         for each in found:
-            decisions, problems = self._evaluate(policy, kind, each, annotations)
+            decisions, problems = await self._attrs.ctx.finish(partial(self._evaluate, policy, kind, each, annotations))
             for decision in decisions:
                 self._act(policy, binding, decision)
             self._denials += [(policy.name, binding.name, Decision(0, text)) for text in problems]

@@ -13,13 +13,13 @@ from fakekube.admission.webhook import review
 from fakekube.admission.webhook.configurations import Hook
 from fakekube.admission.webhook.review import InvalidResponse, Verdict
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.admission_requests import Denied
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.webhooks.callables import Function
 from fakekube.webhooks.client import CallError
-from fakekube.webhooks.requests import Denied
 
 SIDE_EFFECT_FREE = ("None", "NoneOnDryRun")
 BAD_REQUEST, LAST_CODE, SERVER_ERROR = 400, 999, 500

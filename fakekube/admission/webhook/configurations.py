@@ -41,7 +41,7 @@ class Hook:
         self._conditions = _conditions(services, conditions, self.ignores_failures) if conditions else None
         self._services = services
 
-    def holds(self, attrs: Attributes, kind: Kind, *, final: bool) -> bool:
+    async def holds(self, attrs: Attributes, kind: Kind, *, final: bool) -> bool:
         """Whether the match conditions hold for a write as that kind.
 
         Raises APIError where one cannot be decided.
@@ -51,10 +51,14 @@ class Hook:
         from fakekube.admission import expressions
         from fakekube.cel import admission
 
-        budget = expressions.Budget(admission.CONDITIONS_COST_BUDGET)
-        activation = expressions.Activation(self._services, attrs, kind, final=final, budget=budget)
+        conditions = self._conditions
+
+        def hold() -> bool:
+            budget = expressions.Budget(admission.CONDITIONS_COST_BUDGET)
+            return conditions.hold(expressions.Activation(self._services, attrs, kind, final=final, budget=budget))
+
         try:
-            return self._conditions.hold(activation)
+            return await attrs.ctx.finish(hold)
         except expressions.Failed as error:
             raise errors.forbidden(attrs.kind.group_resource, attrs.name, str(error)) from None
 

@@ -73,7 +73,7 @@ class MutatingWebhooks:
             if kind is None:
                 continue
             await versions.prepare(self._services, attrs, kind)
-            if not hook.holds(attrs, kind, final=False):
+            if not await hook.holds(attrs, kind, final=False):
                 continue
             if rounds is not None and reinvocation is not None and reinvocation.again and hook.uid not in rounds.again:
                 continue

@@ -13,6 +13,7 @@ from fakekube.admission.requests import described, options_of
 from fakekube.admission.services import Services
 from fakekube.admission.versions import shown, shown_kind
 from fakekube.apimachinery import gojson
+from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
@@ -20,7 +21,6 @@ from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.schema.decode import DecodeError
 from fakekube.webhooks.client import CallError, ReviewKind
-from fakekube.webhooks.requests import AdmissionRequest
 
 GROUP, KIND, JSON_PATCH = "admission.k8s.io", "AdmissionReview", "JSONPatch"
 VERSIONS = ("v1", "v1beta1")

@@ -40,7 +40,7 @@ class ValidatingWebhooks:
         wanted = []
         for hook, kind in matching:
             await versions.prepare(self._services, attrs, kind)
-            if hook.holds(attrs, kind, final=True):
+            if await hook.holds(attrs, kind, final=True):
                 wanted.append((hook, kind))
         if not wanted:
             return

@@ -87,13 +87,13 @@ def _untyped(node: Constraints) -> Acceptor:
 def _text(node: Constraints) -> Acceptor:
     low, high = node.min_length or 0, node.max_length
     is_format: Format | None = node.is_format
-    search: Callable[[str], object] | None = None
+    has_pattern: Callable[[str], bool] | None = None
     if node.pattern:
         try:
-            search = compiled(node.pattern).search
+            has_pattern = compiled(node.pattern).is_in
         except RegexError:
             return lambda _: False
-    if not low and high is None and search is None:
+    if not low and high is None and has_pattern is None:
         if is_format is None:
             return any_text
         return lambda value: value.__class__ is str and is_format(value)
@@ -101,7 +101,7 @@ def _text(node: Constraints) -> Acceptor:
 
     def accept(value: Any) -> bool:
         return (
-            value.__class__ is str and low <= len(value) <= most and (search is None or search(value) is not None)
+            value.__class__ is str and low <= len(value) <= most and (has_pattern is None or has_pattern(value))
             and (is_format is None or is_format(value)))
 
     return accept

@@ -62,13 +62,12 @@ def format_named(name: str, minor: int) -> Format | None:
 
 @memoized(64)
 def _by_pattern(name: str) -> Format:
-    search = compiled(_PATTERNS[name]).search
-    return lambda text: search(text) is not None
+    return compiled(_PATTERNS[name]).is_in
 
 
 def is_hostname(text: str) -> bool:
     """A name of a host, symbols and letters of any language among it."""
-    if compiled(_HOSTNAME).search(text) is None or len(text.encode()) > MAX_HOSTNAME_BYTES:
+    if not compiled(_HOSTNAME).is_in(text) or len(text.encode()) > MAX_HOSTNAME_BYTES:
         return False
     return all(len(part.encode()) <= MAX_LABEL_BYTES for part in text.split("."))
 
@@ -156,7 +155,7 @@ def is_bson_object_id(text: str) -> bool:
 def is_isbn10(text: str) -> bool:
     """Nine digits and a check digit, or ``X``."""
     digits = "".join(letter for letter in text if letter not in _SPACES_AND_MINUS)
-    if compiled("^(?:[0-9]{9}X|[0-9]{10})$").search(digits) is None:
+    if not compiled("^(?:[0-9]{9}X|[0-9]{10})$").is_in(digits):
         return False
     total = sum(place * int(digit) for place, digit in enumerate(digits[:9], 1))
     return (total + 10 * (10 if digits[9] == "X" else int(digits[9]))) % 11 == 0
@@ -165,7 +164,7 @@ def is_isbn10(text: str) -> bool:
 def is_isbn13(text: str) -> bool:
     """Twelve digits and a check digit."""
     digits = "".join(letter for letter in text if letter not in _SPACES_AND_MINUS)
-    if compiled("^(?:[0-9]{13})$").search(digits) is None:
+    if not compiled("^(?:[0-9]{13})$").is_in(digits):
         return False
     total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits[:12]))
     return int(digits[12]) == (10 - total % 10) % 10
@@ -174,7 +173,7 @@ def is_isbn13(text: str) -> bool:
 def is_credit_card(text: str) -> bool:
     """The digits of a card, whatever stands between them, with a right sum."""
     digits = "".join(letter for letter in text if letter in _DIGITS)
-    if compiled(_CREDIT_CARD).search(digits) is None:
+    if not compiled(_CREDIT_CARD).is_in(digits):
         return False
     total = 0
     for place, digit in enumerate(reversed(digits)):
@@ -185,17 +184,17 @@ def is_credit_card(text: str) -> bool:
 
 def is_social_security_number(text: str) -> bool:
     """``123-45-6789``."""
-    return len(text.encode()) == 11 and compiled(r"^\d{3}[- ]?\d{2}[- ]?\d{4}$").search(text) is not None
+    return len(text.encode()) == 11 and compiled(r"^\d{3}[- ]?\d{2}[- ]?\d{4}$").is_in(text)
 
 
 def is_short_name(text: str) -> bool:
     """A label of a Kubernetes name."""
-    return len(text) <= MAX_LABEL_BYTES and compiled(f"^{_LABEL}$").search(text) is not None
+    return len(text) <= MAX_LABEL_BYTES and compiled(f"^{_LABEL}$").is_in(text)
 
 
 def is_long_name(text: str) -> bool:
     """A Kubernetes name of several labels."""
-    return len(text) <= MAX_SUBDOMAIN_BYTES and compiled(rf"^{_LABEL}(\.{_LABEL})*$").search(text) is not None
+    return len(text) <= MAX_SUBDOMAIN_BYTES and compiled(rf"^{_LABEL}(\.{_LABEL})*$").is_in(text)
 
 
 def is_request_uri(text: str) -> bool:

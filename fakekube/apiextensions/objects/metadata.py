@@ -18,7 +18,6 @@ from fakekube.registry.kind import Kind
 from fakekube.schema.decode import Codec, DecodeError
 from fakekube.schema.structural import Schema
 
-OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 SOME_NAME = "fakename"
 
 

@@ -174,7 +174,7 @@ def _clean_list(items: Schema) -> Clean:
 def _allowing_null(schema: Schema) -> Clean:
     rule = is_clean(schema)
     if not schema.nullable:
-        return rule
+        return _plain_but_null if rule is _plain else rule
     return lambda value: value is None or rule(value)
 
 
@@ -195,6 +195,10 @@ def _plain(value: Any) -> bool:
     if kind is list:
         return all(map(_plain, value))
     return kind is not int or -INT64 <= value < INT64
+
+
+def _plain_but_null(value: Any) -> bool:
+    return value is not None and _plain(value)
 
 
 def _ignored(_: Any) -> bool:

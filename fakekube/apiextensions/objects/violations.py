@@ -183,7 +183,7 @@ def _about_pattern(node: Constraints, value: str, path: str) -> list[Violation]:
     if not node.pattern:
         return []
     try:
-        if compiled(node.pattern).search(value) is not None:
+        if compiled(node.pattern).is_in(value):
             return []
         pattern = node.pattern
     except RegexError as error:

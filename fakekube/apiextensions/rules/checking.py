@@ -22,6 +22,7 @@ from fakekube.cel.decltypes import DeclType, escaped, of_schema
 from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
 from fakekube.schema.structural import Schema
+from fakekube.util.turns import Turn
 
 CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""
@@ -68,10 +69,10 @@ class _Stopped(Exception):
 class _Run:
     """One check of one object: what was found, and what may still be spent."""
 
-    __slots__ = ("budget", "found", "warnings")
+    __slots__ = ("budget", "found", "turn", "warnings")
 
-    def __init__(self) -> None:
-        self.budget = BUDGET
+    def __init__(self, turn: Turn | None) -> None:
+        self.budget, self.turn = BUDGET, turn
         self.found: list[FieldError] = []
         self.warnings: list[str] = []
 
@@ -94,12 +95,15 @@ class Checker:
         self._additional: Checker | None = None
         self._all_of: list[Checker] = []
 
-    def check(self, value: Json, old: Json = None, correlation: Correlation | None = None) -> tuple[list[FieldError], list[str]]:
+    def check(
+        self, value: Json, old: Json = None, correlation: Correlation | None = None, turn: Turn | None = None,
+    ) -> tuple[list[FieldError], list[str]]:
         """What the rules find wrong with a value, and what they would if it had changed.
 
-        ``old`` is what stood there before, None for nothing.
+        ``old`` is what stood there before, None for nothing. ``turn`` is ended now and then: raises
+        TakesLong in the first.
         """
-        run = _Run()
+        run = _Run(turn)
         if isinstance(old, dict):
             old = {**old}  # a stored tree is of a class of its own
         with suppress(_Stopped):
@@ -155,7 +159,7 @@ class Checker:
     def _holds(self, run: _Run, rule: CompiledRule, program: Program, path: str, variables: dict[str, Any]) -> bool:
         """Whether a rule holds; True also where an error says that it could not be asked."""
         try:
-            result, cost = program.run(variables, min(CALL_LIMIT, run.budget))
+            result, cost = program.run(variables, min(CALL_LIMIT, run.budget), run.turn)
         except EvaluationError as error:
             run.found.append(field_errors.invalid(path, self._type, _failure(str(error), rule)))
             return True
@@ -192,7 +196,7 @@ class Checker:
         if rule.message is None:
             return ""
         try:
-            result, cost = rule.message.run(variables, min(CALL_LIMIT, run.budget))
+            result, cost = rule.message.run(variables, min(CALL_LIMIT, run.budget), run.turn)
         except EvaluationError:
             return ""
         except CostExceeded:

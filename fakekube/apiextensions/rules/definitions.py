@@ -18,11 +18,13 @@ from fakekube.apimachinery.types import Tree
 from fakekube.cel.decltypes import of_schema
 from fakekube.schema.structural import from_openapi
 from fakekube.util.memory import memoized
+from fakekube.util.turns import Turn
 
 RULES = "x-kubernetes-validations"
 RULE_COST_LIMIT = 10_000_000
 SCHEMA_COST_LIMIT = 100_000_000
 MOST_NAMED = 4
+UNITS_OF_RULE = 200  # of a turn, to compile a rule
 REMEMBERED_NODES = 256
 MAX_COST = (1 << 64) - 1
 CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
@@ -60,13 +62,15 @@ class Circumstances(NamedTuple):
     """What counts for all rules of a schema.
 
     ``minor`` is that of the release, ``known`` are the expressions that were accepted before.
-    ``unchanged``: the schema is as it was, so that no single expression costs too much.
+    ``unchanged``: the schema is as it was, so that no single expression costs too much. ``turn`` is
+    ended now and then.
     """
 
     minor: int
     known: frozenset[str]
     unchanged: bool
     costs: RuleCosts
+    turn: Turn | None = None
 
 
 class RuleFacts(NamedTuple):
@@ -118,7 +122,9 @@ class NodeRules:
         older ones.
         """
         rules, where = self._schema[RULES], child(path, RULES)
-        known = self._circumstances.known
+        known, turn = self._circumstances.known, self._circumstances.turn
+        if turn is not None:
+            turn.spend(UNITS_OF_RULE * len(rules))
         facts = _facts(
             orjson.dumps(undescribed(self._schema)), self._circumstances.minor, self._is_root,
             tuple((rule.get("rule", "") in known, rule.get("messageExpression", "") in known) for rule in rules))

@@ -12,7 +12,6 @@ import orjson
 
 from fakekube.apiextensions.objects.constraints import Constraints
 from fakekube.apiextensions.objects.metadata import (
-    OBJECT_META,
     BadMetadata,
     MetadataReader,
     coerce_embedded,
@@ -28,8 +27,9 @@ from fakekube.apimachinery.field_errors import FieldError, child, invalid, key
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema import definitions
-from fakekube.schema.structural import from_openapi
+from fakekube.schema.structural import OBJECT_META, from_openapi
 from fakekube.util.memory import memoized
+from fakekube.util.turns import TakesLong, Turn
 
 TYPE_AND_METADATA = ("metadata", "apiVersion", "kind")
 REMEMBERED_DEFAULTS = 256
@@ -51,15 +51,18 @@ class _Default(NamedTuple):
     of_metadata: bool
 
 
-def default_errors(schema: Tree, path: str, plain: frozenset[int], *, pruned: bool, release: str) -> list[FieldError]:
+def default_errors(
+    schema: Tree, path: str, plain: frozenset[int], *, pruned: bool, release: str, turn: Turn | None = None,
+) -> list[FieldError]:
     """What is wrong with the defaults in a structural schema.
 
-    ``pruned``: whether they may have no unknown fields. ``release`` is like ``1.37``.
+    ``pruned``: whether they may have no unknown fields. ``release`` is like ``1.37``. ``turn`` is
+    ended now and then: raises TakesLong in the first.
     """
     found: list[FieldError] = []
     root = {**schema, EMBEDDED: True}
     for default in _defaults(root, path, root, (), plain, of_metadata=False):
-        found += _errors(default, release, pruned=pruned)
+        found += _errors(default, release, turn, pruned=pruned)
     return found
 
 
@@ -85,7 +88,7 @@ def _defaults(
         yield from _defaults(below, key(child(path, "properties"), name), root, (*names, name), plain, of_metadata=inside)
 
 
-def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError]:
+def _errors(default: _Default, release: str, turn: Turn | None, *, pruned: bool) -> list[FieldError]:
     found = []
     if default.of_metadata:
         wrong = _metadata_errors(default, release)
@@ -94,23 +97,34 @@ def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError
             found.append(invalid(default.path, default.value, "must not have unknown fields"))
         wrong = _embedded_errors(default.value, default.schema, default.path, release)
     wrong = wrong or _at(default.path, violations(Constraints(default.schema, minor_of(release)), default.value))
-    return found + (wrong or _at(default.path, _broken_rules(default, release)))
+    return found + (wrong or _at(default.path, _broken_rules(default, release, turn)))
 
 
-def _broken_rules(default: _Default, release: str) -> Sequence[FieldError]:
+def _broken_rules(default: _Default, release: str, turn: Turn | None) -> Sequence[FieldError]:
     """What the rules in CEL say of a default that an update leaves, or that comes new."""
     if not has_any(default.schema, RULES):
         return ()
     text, value = orjson.dumps(undescribed(default.schema)), orjson.dumps(default.value)
-    return _broken_by(text, value, minor_of(release), default.schema is default.root)
+    try:
+        return _broken_at_once(text, value, minor_of(release), default.schema is default.root)
+    except TakesLong:
+        if turn is not None:
+            turn.end()
+        return _broken_by(text, value, minor_of(release), turn, is_root=default.schema is default.root)
 
 
 @memoized(REMEMBERED_DEFAULTS)
-def _broken_by(schema: bytes, value: bytes, minor: int, is_root: bool) -> tuple[FieldError, ...]:
+def _broken_at_once(schema: bytes, value: bytes, minor: int, is_root: bool) -> tuple[FieldError, ...]:
+    return _broken_by(schema, value, minor, Turn(), is_root=is_root)
+
+
+def _broken_by(schema: bytes, value: bytes, minor: int, turn: Turn | None, *, is_root: bool) -> tuple[FieldError, ...]:
     """What the rules of a schema say of its default, both given in JSON."""
     openapi, default = orjson.loads(schema), orjson.loads(value)
     rules = checker(from_openapi(openapi), openapi, minor, is_root=is_root)
-    return () if rules is None else tuple(rules.check(default, default)[0] or rules.check(default)[0])
+    if rules is None:
+        return ()
+    return tuple(rules.check(default, default, turn=turn)[0] or rules.check(default, turn=turn)[0])
 
 
 def _is_unpruned(default: _Default) -> bool:

@@ -21,6 +21,7 @@ from fakekube.apiextensions.validation.structural import (
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
+from fakekube.util.turns import Turn
 
 if TYPE_CHECKING:
     from fakekube.apiextensions.rules.definitions import NodeRules, RuleCosts
@@ -43,7 +44,8 @@ class Rules(NamedTuple):
 
     Each is False where the stored definition does not keep to it already: nobody is made to mend
     what was accepted once. ``known`` are the CEL expressions that were accepted before,
-    ``unchanged`` the versions whose schema is as it was.
+    ``unchanged`` the versions whose schema is as it was. ``turn`` is ended now and then: raises
+    TakesLong in the first.
     """
 
     valid_types: bool = True
@@ -54,6 +56,7 @@ class Rules(NamedTuple):
     known: frozenset[str] = frozenset()
     unchanged: frozenset[str] = frozenset()
     release: str = ""
+    turn: Turn | None = None
 
 
 class _Place(NamedTuple):
@@ -101,7 +104,8 @@ def schema_errors(
             if not wrong and has_any(schema, "default", plain):
                 from fakekube.apiextensions.validation import defaults  # few schemas have any
 
-                wrong = defaults.default_errors(schema, where, plain, pruned=rules.pruned_defaults, release=rules.release)
+                wrong = defaults.default_errors(
+                    schema, where, plain, pruned=rules.pruned_defaults, release=rules.release, turn=rules.turn)
             found += wrong
     of_rules, costs = None, None
     # rules are looked at only in schemas whose values they can rely on
@@ -119,7 +123,7 @@ def _rules_of(schema: Tree, rules: Rules, *, unchanged: bool) -> "tuple[NodeRule
     from fakekube.apiextensions.rules.definitions import Circumstances, NodeRules, RuleCosts  # CEL is much to load
 
     costs = RuleCosts()
-    circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs)
+    circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs, rules.turn)
     return NodeRules(schema, circumstances, is_root=True), costs
 
 

@@ -48,11 +48,11 @@ class DefinitionStrategy(StatusStrategy):
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
         """Names, versions, schemas, paths, conversion."""
-        return validation.definition_errors(obj, of_metadata, release=ctx.cluster.release)
+        return validation.definition_errors(obj, of_metadata, release=ctx.cluster.release, turn=ctx.turn)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The same, as far as the stored definition keeps to it, and what cannot change."""
-        return validation.update_errors(obj, old, release=ctx.cluster.release)
+        return validation.update_errors(obj, old, release=ctx.cluster.release, turn=ctx.turn)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """Formats and sets that mean nothing."""

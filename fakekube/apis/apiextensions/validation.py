@@ -9,8 +9,8 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go and v1/c
 
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from fakekube.apiextensions import approval
 from fakekube.apiextensions.validation import internal, paths, schemas, structural
 from fakekube.apiextensions.validation.schemas import Rules
 from fakekube.apimachinery import conditions, field_errors, names
@@ -19,12 +19,10 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, ind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.admissionregistration.rules import client_errors
 from fakekube.registry.validation import immutable
+from fakekube.util.turns import Turn
 
 SCOPES, STRATEGIES, REVIEW_VERSIONS = ("Cluster", "Namespaced"), ("None", "Webhook"), ("v1", "v1beta1")
 OF_EACH_VERSION = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
-APPROVAL = "api-approved.kubernetes.io"
-APPROVAL_NEEDED = f'protected groups must have approval annotation "{APPROVAL}"'
-PULL_REQUEST = "see https://github.com/kubernetes/enhancements/pull/1111"
 NOT_AT_ONCE = (
     "missing from spec.versions; {0} was previously a storage version, and must remain in spec.versions until a storage "
     "migration ensures no data remains persisted in {0} and removes {0} from status.storedVersions")
@@ -39,23 +37,31 @@ class _Spec(NamedTuple):
     versions: list[Tree]
 
 
-def definition_errors(obj: Tree, of_metadata: list[FieldError], *, release: str) -> list[FieldError]:
-    """All that is wrong with a new definition, what is wrong with its metadata among it."""
+def definition_errors(
+    obj: Tree, of_metadata: list[FieldError], *, release: str, turn: Turn | None = None,
+) -> list[FieldError]:
+    """All that is wrong with a new definition, what is wrong with its metadata among it.
+
+    ``turn`` is ended now and then: raises TakesLong in the first.
+    """
     spec, meta = obj.get("spec") or {}, obj["metadata"]
     wanted = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
     found = list(of_metadata)
-    if meta.get("name") and meta["name"] != wanted:
-        place = sum(1 for error in found if error.field == "metadata.name")
-        found.insert(place, invalid("metadata.name", meta["name"], 'must be spec.names.plural+"."+spec.group'))
-    found += _spec_errors(spec, Rules(release=release), "spec")
+    places: list[str] = []
+    for name in ("generateName", "name"):
+        places.append(f"metadata.{name}")
+        if meta.get(name) and meta[name] != wanted:
+            place = sum(1 for error in found if error.field in places)
+            found.insert(place, invalid(places[-1], meta[name], 'must be spec.names.plural+"."+spec.group'))
+    found += _spec_errors(spec, Rules(release=release, turn=turn), "spec")
     found += _status_errors(obj) + _approval_errors(obj, None)
     return found + _unknown_field_errors(spec, None)
 
 
-def update_errors(obj: Tree, old: Tree, *, release: str) -> list[FieldError]:
-    """All that is wrong with a changed definition, metadata excepted."""
+def update_errors(obj: Tree, old: Tree, *, release: str, turn: Turn | None = None) -> list[FieldError]:
+    """All that is wrong with a changed definition, metadata excepted; ``turn`` as above."""
     spec, old_spec = obj.get("spec") or {}, old["spec"]
-    found = _spec_errors(spec, _rules_after(spec, old_spec, release), "spec", old_spec)
+    found = _spec_errors(spec, _rules_after(spec, old_spec, release)._replace(turn=turn), "spec", old_spec)
     new_names, old_names = spec.get("names") or {}, old_spec["names"]
     if conditions.is_true(old["status"]["conditions"], "Established"):
         found += immutable("spec.scope", spec.get("scope", ""), old_spec["scope"])
@@ -124,7 +130,7 @@ def _spec_errors(spec: Tree, rules: Rules, path: str, old: Tree | None = None) -
             found.append(invalid(child(where, "name"), name, ",".join(texts)))
         subresources = entry.get("subresources", top.get("subresources"))
         found += _version_errors(entry, where, rules, status="status" in (subresources or {}), any_number=name in more)
-    found += _version_list_errors(versions, child(path, "versions"))
+    found += _version_list_errors(None if spec.get("versions") is None else versions, child(path, "versions"))
     if versions and (texts := names.dns1035_label(versions[0].get("name", ""))) and versions[0].get("name"):
         found.append(invalid(child(path, "version"), versions[0]["name"], ",".join(texts)))
     found += _spec_name_errors(spec.get("names") or {}, child(path, "names"))
@@ -225,14 +231,13 @@ def _too_many_fields(spec: Tree, old: Tree | None) -> list[str]:
         and same(stored[name]["selectableFields"], entry.get("selectableFields"))]
 
 
-def _version_list_errors(versions: list[Tree], path: str) -> list[FieldError]:
-    """What no two versions may share, and what one of them must be."""
-    found, shown = [], internal.printed_versions
-    given = [entry.get("name", "") for entry in versions]
-    if field_errors.repetitions(given):
-        found.append(invalid(path, shown(versions), "must contain unique version names"))
-    if sum(1 for entry in versions if entry.get("storage")) != 1:
-        found.append(invalid(path, shown(versions), "must have exactly one version marked as storage version"))
+def _version_list_errors(versions: list[Tree] | None, path: str) -> list[FieldError]:
+    """What no two versions may share, and what one of them must be; None where nothing is given."""
+    found, shown = [], None if versions is None else internal.printed_versions(versions)
+    if field_errors.repetitions([entry.get("name", "") for entry in versions or ()]):
+        found.append(invalid(path, shown, "must contain unique version names"))
+    if sum(1 for entry in versions or () if entry.get("storage")) != 1:
+        found.append(invalid(path, shown, "must have exactly one version marked as storage version"))
     return found
 
 
@@ -320,34 +325,13 @@ def _status_errors(obj: Tree) -> list[FieldError]:
 
 def _approval_errors(obj: Tree, old: Tree | None) -> list[FieldError]:
     """The annotation that groups of the community need; nobody is asked twice."""
-    group: str = obj["spec"].get("group", "")
-    if group not in ("k8s.io", "kubernetes.io") and not group.endswith((".k8s.io", ".kubernetes.io")):
+    found, where = approval.approval_of(obj), key("metadata.annotations", approval.ANNOTATION)
+    if found is None or found.reason in ("ApprovedAnnotation", "UnapprovedAnnotation"):
         return []
-    text, where = _approval(obj), key("metadata.annotations", APPROVAL)
-    state = _approval_state(text)
-    if (old is not None and _approval_state(_approval(old)) == state) or state in ("approved", "bypassed"):
+    if old is not None and approval.approval_of(old) == found:
         return []
-    if state == "missing":
-        return [required(where, f"{APPROVAL_NEEDED}, {PULL_REQUEST}")]
-    reason = f'{APPROVAL_NEEDED} with either a URL or a reason starting with "unapproved", {PULL_REQUEST}'
-    return [invalid(where, text, reason)]
-
-
-def _approval(obj: Tree) -> str:
-    text: str = (obj["metadata"].get("annotations") or {}).get(APPROVAL, "")
-    return text
-
-
-def _approval_state(text: str) -> str:
-    if not text:
-        return "missing"
-    if text.startswith("unapproved"):
-        return "bypassed"
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return "invalid"
-    return "approved" if parts.scheme and parts.netloc else "invalid"
+    return [required(where, found.message) if found is approval.MISSING else invalid(
+        where, approval.annotation_of(obj), found.message)]
 
 
 def _unknown_field_errors(spec: Tree, old_spec: Tree | None) -> list[FieldError]:

@@ -11,6 +11,7 @@ GROUP = Group(
         Resource(
             plural="apiservices",
             kind="APIService",
+            strategy=late.strategy("apiregistration.apiservice"),
             printer=late.printer("apiregistration.printers:API_SERVICE"),
             namespaced=False,
             categories=API_EXTENSIONS,

@@ -4,7 +4,7 @@ Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/validation an
 """
 
 from fakekube.apimachinery import field_errors, names
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, claim_spec_warnings, default_claim_spec
@@ -13,7 +13,7 @@ from fakekube.apis.internals import internal
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, complaints, immutable, nonnegative_fields, one_of
+from fakekube.registry.validation import DECLARATIVE_SINCE, immutable, nonnegative_fields, one_of
 
 COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",

@@ -4,10 +4,9 @@ Upstream: pkg/apis/autoscaling/validation.
 """
 
 from fakekube.apimachinery import field_errors, names, quantity
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.resource_requirements import validate_container_resource_name
-from fakekube.registry.validation import complaints
 
 # In the order in which upstream looks for them: only the first is looked into.
 SOURCES = ("object", "external", "pods", "resource", "containerResource")

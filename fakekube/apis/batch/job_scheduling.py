@@ -4,12 +4,11 @@ Upstream: validateGangMinCount, validateJobScheduling, validateJobSchedulingUpda
 pkg/apis/batch/validation/validation.go and the declarative rules of its blocks.
 """
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.scheduling import blocks
 
-ALL_NEEDS_GANG = "the disruptionMode `all` is not supported with the Basic scheduling policy"
 SAME_VARIANT = (
     "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated"
 )
@@ -26,16 +25,16 @@ def validate_scheduling(spec: Tree, path: str) -> list[FieldError]:
     if least is not None and least > parallelism:
         what = f"must not be greater than parallelism ({parallelism})"
         found.append(field_errors.invalid(f"{path}.schedulingPolicy.gang.minCount", least, what))
-    if mode is not None and "all" in mode and "single" not in mode and (gang is None or "basic" in (policy or {})):
-        found.append(field_errors.invalid(f"{path}.disruptionMode", "", ALL_NEEDS_GANG))
+    found += scheduling_blocks.validate_mode_for_policy(
+        scheduling_blocks.mode_of(mode), scheduling_blocks.policy_of(policy) or "basic", f"{path}.disruptionMode")
     if policy is not None:
-        found += blocks.validate_policy(policy, f"{path}.schedulingPolicy")
+        found += scheduling_blocks.validate_policy(policy, f"{path}.schedulingPolicy")
     if "schedulingConstraints" in scheduling:
-        found += blocks.validate_constraints(scheduling["schedulingConstraints"], f"{path}.schedulingConstraints")
+        found += scheduling_blocks.validate_constraints(scheduling["schedulingConstraints"], f"{path}.schedulingConstraints")
     if mode is not None:
-        found += blocks.validate_mode(mode, f"{path}.disruptionMode")
+        found += scheduling_blocks.validate_mode(mode, f"{path}.disruptionMode")
     if "resourceClaims" in scheduling:
-        found += blocks.validate_claims(scheduling["resourceClaims"], f"{path}.resourceClaims")
+        found += scheduling_blocks.validate_claims(scheduling["resourceClaims"], f"{path}.resourceClaims")
     return found
 
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from fakekube.apimachinery import field_errors, names, quantity
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import complaints
 
 ENV_FIELD_PATHS = (
     "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",

@@ -4,11 +4,10 @@ Upstream: pkg/registry/core/namespace/strategy.go and pkg/apis/core/v1/defaults.
 """
 
 from fakekube.apimachinery import field_errors, names
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.metadata import validate_finalizer_name
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import complaints
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"

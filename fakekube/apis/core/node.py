@@ -10,14 +10,13 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import field_errors, names
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
 from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import validate_amount
 from fakekube.apis.core.scheduling_validation import validate_taint_effect
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import complaints
 
 FEATURE = "[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"
 SAME_PROVIDER = 'node updates may not change providerID except from "" to valid'

@@ -5,10 +5,9 @@ pkg/apis/core/validation/validation.go.
 """
 
 from fakekube.apimachinery import field_errors, names
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip
-from fakekube.registry.validation import complaints
 
 MAX_NAMESERVERS = 3
 MAX_SEARCHES = 32

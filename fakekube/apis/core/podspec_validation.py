@@ -6,7 +6,7 @@ Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validatio
 from typing import NamedTuple
 
 from fakekube.apimachinery import field_errors, names, quantity
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip
 from fakekube.apis.core import podresources
@@ -34,7 +34,7 @@ from fakekube.apis.core.security_validation import validate_pod_context
 from fakekube.apis.core.volumes_validation import validate_volumes
 from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints, required_one_of
+from fakekube.registry.validation import required_one_of
 
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")

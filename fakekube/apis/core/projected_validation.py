@@ -132,7 +132,7 @@ def _trust_bundle(source: Tree, path: str, volume_path: str, taken: set[str]) ->
         if not name:
             found.append(field_errors.required(f"{path}.name", "must be a valid object name"))
         texts = [f"not a valid clustertrustbundlename: {text}" for text in _bundle_name(name)]
-        found += validation.complaints(f"{path}.name", name, texts)
+        found += field_errors.complaints(f"{path}.name", name, texts)
         if "labelSelector" in source:
             what = "labelSelector must be unset if name is specified"
             found.append(field_errors.invalid(f"{path}.labelSelector", source["labelSelector"], what))

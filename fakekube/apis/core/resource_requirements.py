@@ -6,10 +6,10 @@ Upstream: validateResourceRequirements and its helpers in pkg/apis/core/validati
 from collections.abc import Callable, Sequence
 
 from fakekube.apimachinery import field_errors, names, quantity
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.podresources import HUGE_PAGES, is_pod_level
-from fakekube.registry.validation import NEGATIVE, complaints
+from fakekube.registry.validation import NEGATIVE
 
 NameCheck = Callable[[str, str], list[FieldError]]
 QOS_RESOURCES = ("cpu", "memory")

@@ -8,13 +8,13 @@ looked at again.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import field_errors
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery import field_errors, scheduling_blocks
+from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.scheduling import blocks
 from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints, one_of
+from fakekube.registry.validation import one_of
 
 HIGHEST = 1_000_000_000
 PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
@@ -46,7 +46,7 @@ def settled(new: Tree, old: Tree | None, path: str, field: str, check: Check) ->
 
 def long_name(value: str, path: str) -> list[FieldError]:
     """A DNS subdomain."""
-    return complaints(path, value, blocks.long_name(value))
+    return complaints(path, value, scheduling_blocks.long_name(value))
 
 
 def required_name(obj: Tree, path: str, field: str, rule: Callable[[str], list[str]]) -> list[FieldError]:
@@ -59,9 +59,9 @@ def validate_group(group: Tree, old: Tree | None, path: str, *, composite: bool 
     """How a group is scheduled and disrupted, in the order of the Go structs."""
     return [
         *_validate_policy(group, old, f"{path}.schedulingPolicy", "minGroupCount" if composite else "minCount"),
-        *settled(group, old, path, "schedulingConstraints", blocks.validate_constraints),
-        *settled(group, old, path, "resourceClaims", blocks.validate_claims),
-        *settled(group, old, path, "disruptionMode", blocks.validate_mode),
+        *settled(group, old, path, "schedulingConstraints", scheduling_blocks.validate_constraints),
+        *settled(group, old, path, "resourceClaims", scheduling_blocks.validate_claims),
+        *settled(group, old, path, "disruptionMode", scheduling_blocks.validate_mode),
         *settled(group, old, path, "priorityClassName", long_name),
         *settled(group, old, path, "priority", _validate_priority),
         *_validate_preemption(group, old, path),
@@ -71,13 +71,13 @@ def validate_group(group: Tree, old: Tree | None, path: str, *, composite: bool 
 def _validate_policy(group: Tree, old: Tree | None, path: str, count: str) -> list[FieldError]:
     policy = group.get("schedulingPolicy", {})
     if old is None:
-        return blocks.validate_policy(policy, path, count=count, required=True)
+        return scheduling_blocks.validate_policy(policy, path, count=count, required=True)
     before = old.get("schedulingPolicy", {})
     if policy == before:
         return []
     found: list[FieldError] = []
     if policy.keys() != before.keys():
-        found += blocks.one_member(policy, path, blocks.POLICIES)
+        found += scheduling_blocks.one_member(policy, path, scheduling_blocks.POLICIES)
     found += blocks.immutable(f"{path}.basic", policy.get("basic"), before.get("basic"))
     gang, gang_before = policy.get("gang"), before.get("gang")
     if wrong := blocks.neither_set_nor_unset(f"{path}.gang", gang, gang_before):
@@ -85,7 +85,7 @@ def _validate_policy(group: Tree, old: Tree | None, path: str, count: str) -> li
     if gang is None or gang == gang_before:
         return found
     number, here = gang.get(count), f"{path}.gang.{count}"
-    return [*found, field_errors.required(here)] if not number else found + blocks.at_least(here, number, 1)
+    return [*found, field_errors.required(here)] if not number else found + scheduling_blocks.at_least(here, number, 1)
 
 
 def _validate_priority(value: int, path: str) -> list[FieldError]:
@@ -104,8 +104,8 @@ def _validate_preemption(group: Tree, old: Tree | None, path: str) -> list[Field
 def validate_workload_reference(reference: Tree, path: str) -> list[FieldError]:
     """The template that a group was made from."""
     return [
-        *required_name(reference, path, "workloadName", blocks.long_name),
-        *required_name(reference, path, "templateName", blocks.short_name),
+        *required_name(reference, path, "workloadName", scheduling_blocks.long_name),
+        *required_name(reference, path, "templateName", scheduling_blocks.short_name),
     ]
 
 

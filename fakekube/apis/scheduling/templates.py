@@ -8,10 +8,10 @@ pkg/registry/scheduling/workload/strategy.go.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.apis.scheduling import blocks, groups
+from fakekube.apis.scheduling import groups
 from fakekube.registry.strategy import WriteContext
 
 LEAVES, BRANCHES = "podGroupTemplates", "compositePodGroupTemplates"
@@ -88,14 +88,14 @@ def _validate_list(
 
 def _validate_leaf(template: Tree, old: Tree | None, path: str) -> list[FieldError]:
     return [
-        *groups.required_name(template, path, "name", blocks.short_name),
+        *groups.required_name(template, path, "name", scheduling_blocks.short_name),
         *groups.validate_group(template, old, path),
     ]
 
 
 def _validate_branch(template: Tree, old: Tree | None, path: str) -> list[FieldError]:
     return [
-        *groups.required_name(template, path, "name", blocks.short_name),
+        *groups.required_name(template, path, "name", scheduling_blocks.short_name),
         *groups.validate_group(template, old, path, composite=True),
         *validate_lists(template, old, path),
     ]

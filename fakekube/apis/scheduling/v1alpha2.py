@@ -7,7 +7,7 @@ Upstream: pkg/registry/scheduling and the declarative rules of k8s.io/api/schedu
 
 from collections.abc import Callable
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.scheduling import blocks, groups
@@ -96,12 +96,12 @@ def _validate_templates(items: list[Tree], path: str) -> list[FieldError]:
             found.append(field_errors.duplicate(f"{path}[{position}]", shown))
     for position, item in enumerate(items):
         here = f"{path}[{position}]"
-        found += groups.required_name(item, here, "name", blocks.short_name) + _validate_group(item, here)
+        found += groups.required_name(item, here, "name", scheduling_blocks.short_name) + _validate_group(item, here)
     return found
 
 
 def _validate_group(group: Tree, path: str) -> list[FieldError]:
-    found = blocks.validate_policy(group.get("schedulingPolicy", {}), f"{path}.schedulingPolicy", required=True)
+    found = scheduling_blocks.validate_policy(group.get("schedulingPolicy", {}), f"{path}.schedulingPolicy", required=True)
     for field, check in _RULES.items():
         if group.get(field) is not None:
             found += check(group[field], f"{path}.{field}")
@@ -120,18 +120,18 @@ def _validate_priority(priority: int, path: str) -> list[FieldError]:
 
 def _validate_reference(reference: Tree, path: str) -> list[FieldError]:
     """The template of a Workload that a group was made from."""
-    if found := blocks.one_member(reference, path, ("workload",)):
+    if found := scheduling_blocks.one_member(reference, path, ("workload",)):
         return found
     workload, here = reference["workload"], f"{path}.workload"
     return [
-        *groups.required_name(workload, here, "workloadName", blocks.long_name),
-        *groups.required_name(workload, here, "podGroupTemplateName", blocks.short_name),
+        *groups.required_name(workload, here, "workloadName", scheduling_blocks.long_name),
+        *groups.required_name(workload, here, "podGroupTemplateName", scheduling_blocks.short_name),
     ]
 
 
 _RULES: dict[str, Callable[..., list[FieldError]]] = {
-    "schedulingConstraints": blocks.validate_constraints,
-    "resourceClaims": blocks.validate_claims,
+    "schedulingConstraints": scheduling_blocks.validate_constraints,
+    "resourceClaims": scheduling_blocks.validate_claims,
     "disruptionMode": _validate_mode,
     "priorityClassName": groups.long_name,
     "priority": _validate_priority,

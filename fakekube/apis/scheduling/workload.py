@@ -3,12 +3,11 @@
 Upstream: pkg/registry/scheduling/workload/strategy.go.
 """
 
-from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, declared
+from fakekube.apimachinery import names, scheduling_blocks
+from fakekube.apimachinery.field_errors import FieldError, complaints, declared
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.scheduling import blocks, groups, templates
+from fakekube.apis.scheduling import groups, templates
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import complaints
 
 
 class WorkloadStrategy(Strategy):
@@ -33,7 +32,7 @@ class WorkloadStrategy(Strategy):
 def _validate_spec(spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
     by_rules: list[FieldError] = []
     if old is None or _lists(spec).keys() != _lists(old).keys():
-        by_rules += blocks.one_member(_lists(spec), path, templates.LISTS)
+        by_rules += scheduling_blocks.one_member(_lists(spec), path, templates.LISTS)
     by_rules += groups.settled(spec, old, path, "controllerRef", validate_controller)
     by_rules += templates.validate_lists(spec, old, path)
     return templates.validate_tree(spec, path) + [declared(error) for error in by_rules]
@@ -47,7 +46,7 @@ def validate_controller(reference: Tree, path: str) -> list[FieldError]:
     """The object that made a Workload: its group, kind and name."""
     found: list[FieldError] = []
     if group := reference.get("apiGroup"):
-        found += complaints(f"{path}.apiGroup", group, blocks.long_name(group))
+        found += complaints(f"{path}.apiGroup", group, scheduling_blocks.long_name(group))
     for field in ("kind", "name"):
         found += groups.required_name(reference, path, field, names.path_segment)
     return found

@@ -34,12 +34,12 @@ def library() -> Library:
         ),
         function("sort", *(
             member(f"list_{kind.name}_sort", [types.list_of(kind)], types.list_of(kind), sort,
-                   cost=_comparison_cost(0), estimate=_estimate_sort(kind, by_keys=False))
+                   cost=_comparison_cost(0), estimate=_estimate_sort(kind, by_keys=False), dear=True)
             for _, kind in ordering.COMPARABLE
         )),
         function("@sortByAssociatedKeys", *(
             member(f"list_{kind.name}_sortByAssociatedKeys", [elements, types.list_of(kind)], elements, sort_by_keys,
-                   cost=_comparison_cost(1), estimate=_estimate_sort(kind, by_keys=True))
+                   cost=_comparison_cost(1), estimate=_estimate_sort(kind, by_keys=True), dear=True)
             for _, kind in ordering.COMPARABLE
         )),
         function("lists.range", overload(
@@ -48,7 +48,7 @@ def library() -> Library:
         function("reverse", member(
             "list_reverse", [elements], elements, lambda listed: listed[::-1], cost=_output_cost, estimate=_estimate_reverse)),
         function("distinct", member(
-            "list_distinct", [elements], elements, distinct, cost=_comparison_cost(0), estimate=_estimate_distinct)),
+            "list_distinct", [elements], elements, distinct, cost=_comparison_cost(0), estimate=_estimate_distinct, dear=True)),
     )
     functions = tuple(_unguarded(each) if each.name in _UNGUARDED else each for each in functions)
     return Library("lists", functions, macros=(macros.Macro("sortBy", 2, True, sort_by),))
@@ -169,6 +169,8 @@ def _comparison_cost(argument: int) -> Any:
 
     def cost(arguments: Sequence[Any], _result: Any) -> int:
         elements = arguments[argument]
+        if not isinstance(elements, list | tuple):
+            return 0
         factor = 2.0 + (costing.FACTOR if elements and isinstance(elements[0], str | bytes) else 0)
         return _allocation_cost(len(elements) ** 2, factor)
 

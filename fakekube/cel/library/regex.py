@@ -3,7 +3,7 @@
 Expressions run on RE2. Upstream: apiserver/pkg/cel/library/regex.go with Go's regexp.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fakekube.cel import costs, errors, tree, types, values
@@ -12,7 +12,7 @@ from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing
 from fakekube.util import regex
 
-MAX_SCANNED = 2**28  # characters behind all parts together
+MAX_SCANNED, SCANNED_A_TURN = 2**28, 2**23  # characters behind all parts together
 
 
 def library() -> Library:
@@ -23,8 +23,8 @@ def library() -> Library:
         function("find", member("string_find_string", [text, text], text, find, **searched)),
         function(
             "findAll",
-            member("string_find_all_string", [text, text], texts, find_all, **searched),
-            member("string_find_all_string_int", [text, text, types.INT], texts, find_all, **searched),
+            member("string_find_all_string", [text, text], texts, find_all, pausing=True, **searched),
+            member("string_find_all_string_int", [text, text, types.INT], texts, find_all, pausing=True, **searched),
         ),
     ), validators=(check_literals,))
 
@@ -44,23 +44,26 @@ def check_literals(parts: Sequence[tree.Expression]) -> Iterator[errors.Issue]:
 
 def find(text: str, pattern: str) -> str:
     """The first part that matches; empty if none does."""
-    found = _compiled(pattern).search(text)
-    return found.group() or "" if found is not None else ""
+    start, end = next(_compiled(pattern).spans(text), (0, 0))
+    return text[start:end]
 
 
-def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+def find_all(text: str, pattern: str, limit: int = -1, *, pause: Callable[[], None] = lambda: None) -> list[str]:
     """The parts that match, so many at most; all for a negative limit.
 
-    An empty part right behind another is none. Raises CostExceeded where there may be much to look
-    at again for each of many parts: the cost is that of one look.
+    ``pause`` is called now and then. An empty part right behind another is none. Raises
+    CostExceeded where there may be much to look at again for each of many parts: the cost is that
+    of one look.
     """
     parts: list[str] = []
-    end_before, scanned = -1, 0
-    for found in _compiled(pattern).finditer(text) if limit else ():
-        start, end = found.span()
+    end_before, scanned, next_pause = -1, 0, SCANNED_A_TURN
+    for start, end in _compiled(pattern).spans(text) if limit else ():
         scanned += len(text) - start
         if scanned > MAX_SCANNED:
             raise errors.CostExceeded
+        if scanned > next_pause:
+            pause()
+            next_pause = scanned + SCANNED_A_TURN
         if end > start or start != end_before:
             parts.append(text[start:end])
         end_before = end

@@ -18,7 +18,7 @@ def contains(text: str, part: str) -> bool:
 def matches(text: str, pattern: str) -> bool:
     """Whether the regular expression is found in the text. Raises EvaluationError."""
     try:
-        return regex.compiled(pattern).search(text) is not None
+        return regex.compiled(pattern).is_in(text)
     except regex.RegexError as invalid:
         raise EvaluationError(str(invalid)) from None
 

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fakekube.apiextensions.objects.defaulting import defaulter
@@ -149,6 +149,7 @@ NODES = st.recursive(
 
 
 @given(NODES, st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4))
+@example({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"a": None})
 def test_reading_twice_changes_nothing_more(node: Tree, tree: Tree) -> None:
     """Given any schema and object, when it is read again, then nothing more goes or comes; and what
     the quick test takes for clean has nothing to lose.

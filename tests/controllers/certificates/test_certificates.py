@@ -18,6 +18,7 @@ from fakekube.client.resources import CLUSTER_ROLES, Resource
 
 CONTROLLERS = [f"fakekube_controllers.certificates:for_{name}" for name in ("signing", "approving", "cleaning")]
 BINDINGS = Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False)
+SELF_NODE_CLIENT = "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient"
 CLIENT, KUBELET = "kubernetes.io/kube-apiserver-client", "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING, USAGES = "kubernetes.io/kubelet-serving", ["client auth", "digital signature"]
 APPROVED: Any = {"type": "Approved", "status": "True", "reason": "Test", "message": "yes"}
@@ -117,9 +118,13 @@ async def test_what_a_signer_does_not_sign(cluster: Cluster, signer: str, text: 
 
 
 async def test_a_kubelets_certificates(cluster: Cluster) -> None:
-    """Given a kubelet's request for a client certificate / when it may have one / then it is
-    approved and signed without anybody's help; one for serving waits.
+    """Given kubelets that may ask for client certificates, as kubeadm lets them / when one does /
+    then it is approved and signed without anybody's help; one for serving waits.
     """
+    await cluster.client.create(BINDINGS, {
+        "metadata": {"name": "kubelets"},
+        "roleRef": {"apiGroup": BINDINGS.group, "kind": "ClusterRole", "name": SELF_NODE_CLIENT},
+        "subjects": [{"apiGroup": BINDINGS.group, "kind": "Group", "name": "system:nodes"}]})
     kubelet = cluster.client.with_options(user=UserInfo("system:node:n", ("system:nodes", "system:authenticated")))
     await kubelet.create(REQUESTS, request(asked("system:node:n", "system:nodes"), KUBELET))
     serving = request(asked("system:node:n", "system:nodes", dns="n"), SERVING, ["server auth", "digital signature"])

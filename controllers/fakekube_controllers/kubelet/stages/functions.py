@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from fakekube.util import regex
+
 VERB = re.compile(r"%([-+# 0]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])")
 
 
@@ -128,6 +130,14 @@ def _merged(*trees: dict[str, Any]) -> dict[str, Any]:
     return {key: value for tree in reversed(trees) for key, value in tree.items()}
 
 
+def _matches(pattern: str, text: str) -> bool:
+    """As sprig has it: what is no expression matches nothing."""
+    try:
+        return regex.compiled(pattern).is_in(text)
+    except regex.RegexError:
+        return False
+
+
 def _truncated(length: int, text: str) -> str:
     return text[length:] if length < 0 else text[:length]
 
@@ -182,7 +192,7 @@ BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "join": lambda separator, values: separator.join(shown(value) for value in values or ()),
     "indent": _indented, "nindent": lambda spaces, text: "\n" + _indented(spaces, text),
     "b64enc": lambda text: base64.b64encode(str(text).encode()).decode(),
-    "b64dec": lambda text: base64.b64decode(text).decode(), "regexMatch": lambda pattern, text: bool(re.search(pattern, text)),
+    "b64dec": lambda text: base64.b64decode(text).decode(), "regexMatch": _matches,
     "kindIs": lambda kind, value: kind == _kind(value), "kindOf": _kind,
     # KWOK's
     "Quote": quote, "YAML": to_yaml,

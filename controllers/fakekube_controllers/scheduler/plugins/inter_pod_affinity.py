@@ -214,7 +214,7 @@ class InterPodAffinity:
         terms = terms_of(pod.pod)
         if terms is not NO_TERMS:
             affinity = self._resolved(terms.affinity)
-            several = [*terms.anti_affinity, *terms.preferred_affinity, *terms.preferred_anti_affinity]
+            several = (*terms.anti_affinity, *terms.preferred_affinity, *terms.preferred_anti_affinity)
             for key in dict.fromkeys(term.topology_key for term in affinity):
                 found[self._count(affinity, key) if self._counts.is_single_node(key) else key] = None
             for term in self._resolved(several):

@@ -28,19 +28,33 @@ from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
 from fakekube_controllers.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from fakekube_controllers.scheduler.plugins.volume_zone import VolumeZone
 
-ALLOCATES_DEVICES, DECLARES_FEATURES = "DynamicResourceAllocation", "NodeDeclaredFeatures"
+GATES = {"DynamicResources": "DynamicResourceAllocation", "NodeDeclaredFeatures": "NodeDeclaredFeatures"}
+"""The feature gates of plugins that are not always there."""
 
 
 def in_tree_registry() -> dict[str, PluginFactory]:
     """The factories by name."""
     return {
-        "SchedulingGates": SchedulingGates, "PrioritySort": PrioritySort, "NodeName": NodeName,
-        "NodeUnschedulable": NodeUnschedulable, "TaintToleration": TaintToleration, "NodeAffinity": NodeAffinity,
-        "NodePorts": NodePorts, "NodeResourcesFit": NodeResourcesFit, "VolumeRestrictions": VolumeRestrictions,
-        "NodeVolumeLimits": NodeVolumeLimits, "VolumeBinding": VolumeBinding, "VolumeZone": VolumeZone,
-        "PodTopologySpread": PodTopologySpread, "InterPodAffinity": InterPodAffinity, "DynamicResources": DynamicResources,
-        "DefaultPreemption": DefaultPreemption, "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocation,
-        "ImageLocality": ImageLocality, "DefaultBinder": DefaultBinder, "NodeDeclaredFeatures": NodeDeclaredFeatures,
+        "SchedulingGates": SchedulingGates,
+        "PrioritySort": PrioritySort,
+        "NodeName": NodeName,
+        "NodeUnschedulable": NodeUnschedulable,
+        "TaintToleration": TaintToleration,
+        "NodeAffinity": NodeAffinity,
+        "NodePorts": NodePorts,
+        "NodeResourcesFit": NodeResourcesFit,
+        "VolumeRestrictions": VolumeRestrictions,
+        "NodeVolumeLimits": NodeVolumeLimits,
+        "VolumeBinding": VolumeBinding,
+        "VolumeZone": VolumeZone,
+        "PodTopologySpread": PodTopologySpread,
+        "InterPodAffinity": InterPodAffinity,
+        "DynamicResources": DynamicResources,
+        "DefaultPreemption": DefaultPreemption,
+        "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocation,
+        "ImageLocality": ImageLocality,
+        "DefaultBinder": DefaultBinder,
+        "NodeDeclaredFeatures": NodeDeclaredFeatures,
     }
 
 
@@ -51,13 +65,25 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
     ``enabled`` says of a feature gate whether it is on.
     """
     plugins = {
-        "SchedulingGates": 0, "PrioritySort": 0, "NodeName": 0, "NodeUnschedulable": 0, "TaintToleration": 3, "NodeAffinity": 2,
-        "NodePorts": 0, "NodeResourcesFit": 1, "VolumeRestrictions": 0, "NodeVolumeLimits": 0, "VolumeBinding": 0,
-        "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2,
+        "SchedulingGates": 0,
+        "PrioritySort": 0,
+        "NodeName": 0,
+        "NodeUnschedulable": 0,
+        "TaintToleration": 3,
+        "NodeAffinity": 2,
+        "NodePorts": 0,
+        "NodeResourcesFit": 1,
+        "VolumeRestrictions": 0,
+        "NodeVolumeLimits": 0,
+        "VolumeBinding": 0,
+        "VolumeZone": 0,
+        "PodTopologySpread": 2,
+        "InterPodAffinity": 2,
+        "DynamicResources": 2,  # its text comes before that of preemption
+        "DefaultPreemption": 0,
+        "NodeResourcesBalancedAllocation": 1,
+        "ImageLocality": 1,
+        "DefaultBinder": 0,
+        "NodeDeclaredFeatures": 0,
     }
-    if enabled(ALLOCATES_DEVICES):
-        plugins["DynamicResources"] = 2  # its text comes before that of preemption
-    plugins |= {"DefaultPreemption": 0, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0}
-    if enabled(DECLARES_FEATURES):
-        plugins["NodeDeclaredFeatures"] = 0
-    return plugins
+    return {name: weight for name, weight in plugins.items() if name not in GATES or enabled(GATES[name])}

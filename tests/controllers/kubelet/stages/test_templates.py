@@ -60,6 +60,23 @@ def test_a_template_makes_what_gos_would(text, expected):
     assert made(text) == expected
 
 
+@pytest.mark.parametrize(("pattern", "text", "matches"), [
+    ("^a+$", "aaa", True),
+    ("b", "abc", True),
+    ("^b", "abc", False),
+    (r"\pL", "é", True),
+    (r"\z", "a", True),  # Go's, which Python's own module does not know
+    ("(a", "(a", False),
+    ("(?=a)", "a", False),
+    ("^(a|a)*$", "a" * 200 + "b", False),
+])
+def test_expressions_are_gos(pattern, text, matches):
+    """Given a regular expression, when a template asks whether it matches, then it is read as Go
+    does, what is none matches nothing, and none takes longer than its text is long.
+    """
+    assert made("{{ regexMatch .pattern .text }}", {"pattern": pattern, "text": text}) == str(matches).lower()
+
+
 def test_functions_of_ones_own_may_be_called():
     """Given functions / then templates call them with what they are given, and what comes down the
     pipe last.

@@ -102,9 +102,9 @@ def test_preferred_affinity():
 
 @pytest.mark.parametrize(("added", "text"), [
     (affinity([labelled("pool", operator="In")]),
-     r"nodeSelectorTerms\[0\].matchExpressions\[0\].values: Invalid value: \[\]: for 'in', 'notin' operators, values set can't be"),
+     r"\[0\].matchExpressions\[0\].values: Invalid value: \[\]: for 'in', 'notin' operators, values set can't be"),
     (affinity([labelled("pool", "x", operator="Is")]),
-     r'matchExpressions\[0\].operator: Unsupported value: "Is": supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'),
+     r'\[0\].operator: Unsupported value: "Is": supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'),
     (affinity(preferred=[(1, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a", "b"]}]})]),
      r'\[0\].matchFields\[0\].values: Invalid value: \["a","b"\]: must have one element$'),
 ])
@@ -148,7 +148,7 @@ def test_tolerations_that_compare_numbers(operator, wanted, tolerated):
 
 
 def test_taints_that_are_only_preferred():
-    """Given nodes with taints that pods should avoid / then fewer that are not tolerated are better.
+    """Given nodes with taints that pods should avoid / then those with fewer are better.
     """
     nodes = [node("a", taints=[taint("PreferNoSchedule", "1"), taint("PreferNoSchedule", "2")]),
              node("b", taints=[taint("PreferNoSchedule", "1")]), node("c")]
@@ -203,7 +203,8 @@ def test_nodes_that_have_the_image_are_better():
     23 MiB and 1000 MiB.
     """
     incoming = pod("p", containers=[{"name": "c", "image": "big"}])
-    assert scored(ImageLocality, incoming, having("a", big=500 * MIB), having("b")) == {"a": 100 * (250 - 23) // (1000 - 23), "b": 0}
+    found = scored(ImageLocality, incoming, having("a", big=500 * MIB), having("b"))
+    assert found == {"a": 100 * (250 - 23) // (1000 - 23), "b": 0}
     assert scored(ImageLocality, incoming, having("a", other=500 * MIB)) == "skipped"
 
 

@@ -50,8 +50,8 @@ def filtered(incoming, nodes, *, gates=(), **args):
 
 
 def test_a_domain_has_no_more_than_max_skew_over_the_emptiest():
-    """Given two pods in one zone and none in the other / then a third goes only to the other; a node
-    without a zone is out of the question.
+    """Given two pods in one zone and none in the other / then a third goes only to the other; a
+    node without a zone is out of the question.
     """
     nodes = [zoned("a1", "a", *alike("x")), zoned("a2", "a", *alike("y")), zoned("b1", "b"), node("c1")]
     assert filtered(spread(constraint()), nodes) == {"a1": FULL, "a2": FULL, "b1": None, "c1": NO_LABEL}
@@ -90,7 +90,7 @@ def test_with_too_few_domains_the_emptiest_counts_as_empty(min_domains, fits):
     """
     rest = {"minDomains": min_domains} if min_domains else {}
     nodes = [zoned("a1", "a", *alike("x")), zoned("b1", "b", *alike("y"))]
-    assert filtered(spread(constraint(**rest)), nodes) == {name: None if fits else FULL for name in ("a1", "b1")}
+    assert filtered(spread(constraint(**rest)), nodes) == dict.fromkeys(("a1", "b1"), None if fits else FULL)
 
 
 @pytest.mark.parametrize(("policies", "fits"), [
@@ -222,9 +222,10 @@ def test_defaults_of_the_configuration():
 
 def test_arguments_that_are_wrong():
     """Given system defaults together with a list / then the plugin cannot be made."""
-    with pytest.raises(ArgumentsError, match=r'^defaultingType: Invalid value: "System": when .defaultConstraints are not empty$'):
-        PodTopologySpread({"defaultConstraints": [
-            {"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]}, Handle())
+    args = {"defaultConstraints": [{"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]}
+    with pytest.raises(ArgumentsError) as raised:
+        PodTopologySpread(args, Handle())
+    assert str(raised.value) == 'defaultingType: Invalid value: "System": when .defaultConstraints are not empty'
 
 
 # what was counted stays right
@@ -328,6 +329,7 @@ def test_skew_is_never_above_max_skew(pods, max_skew):
 ASSIGNED, TARGET, NODE = EventResource.ASSIGNED_POD, EventResource.TARGET_POD, EventResource.NODE
 ON_NODE = pod("x", APP, nodeName="a1")
 PLAIN_NODE = zoned("a1", "a").node
+TAINTED_NODE = zoned("a1", "a", taints=[{"key": "k", "effect": "NoSchedule"}]).node
 
 
 @pytest.mark.parametrize(("resource", "action", "old", "new", "answer"), [
@@ -345,7 +347,7 @@ PLAIN_NODE = zoned("a1", "a").node
     (NODE, ActionType.UPDATE_NODE_LABEL, PLAIN_NODE, zoned("a1", "b").node, "QUEUE"),
     (NODE, ActionType.UPDATE_NODE_LABEL, PLAIN_NODE, node("a1").node, "QUEUE"),
     (NODE, ActionType.UPDATE_NODE_LABEL, PLAIN_NODE, PLAIN_NODE, "SKIP"),
-    (NODE, ActionType.UPDATE_NODE_TAINT, PLAIN_NODE, zoned("a1", "a", taints=[{"key": "k", "effect": "NoSchedule"}]).node, "QUEUE"),
+    (NODE, ActionType.UPDATE_NODE_TAINT, PLAIN_NODE, TAINTED_NODE, "QUEUE"),
 ])
 def test_events_that_may_help(resource, action, old, new, answer):
     """Given a pod that waits for another zone / then those events help that change what counts."""

@@ -111,15 +111,15 @@ def test_weights_and_extended_resources():
     strategy = {"type": "MostAllocated", "resources": [{"name": "example.com/gpu", "weight": 3}, {"name": "cpu", "weight": 1}]}
     used = node("used", pod("x", requests={"example.com/gpu": "1", "cpu": "0"}), **{"example.com/gpu": "4"})
     free = node("free", **{"example.com/gpu": "4"})
-    # (50 * 3 + 2) / 4 and (25 * 3 + 2) / 4
+    # three quarters of the score are that of the devices
     assert scored(gpu("1"), used, free, strategy=strategy) == {"used": 38, "free": 19}
 
 
 @pytest.mark.parametrize(("utilization", "value"), [(0, 0), (25, 25), (50, 50), (60, 60), (100, 100)])
 def test_a_rising_shape(utilization, value):
     """Given a shape from nothing to everything / then the score is the utilization."""
-    assert resource_scores.on_shape(resource_scores.shape_of(
-        [{"utilization": 0, "score": 0}, {"utilization": 50, "score": 5}, {"utilization": 100, "score": 10}]), utilization) == value
+    points = [{"utilization": 0, "score": 0}, {"utilization": 50, "score": 5}, {"utilization": 100, "score": 10}]
+    assert resource_scores.on_shape(resource_scores.shape_of(points), utilization) == value
 
 
 def test_beyond_a_shape():
@@ -243,4 +243,5 @@ def test_events_that_may_help(resource, action, old, new, answer):
 
 def test_resizes_are_events_where_pods_can_be_resized():
     """Given a release without resizing / then no resize is registered."""
-    assert hints(plugin_of(NodeResourcesFit, Handle()), ASSIGNED, ActionType.UPDATE_POD_SCALE_DOWN, pod(), ON_NODE, SMALLER) is None
+    plugin = plugin_of(NodeResourcesFit, Handle())
+    assert hints(plugin, ASSIGNED, ActionType.UPDATE_POD_SCALE_DOWN, pod(), ON_NODE, SMALLER) is None

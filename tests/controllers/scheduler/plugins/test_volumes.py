@@ -1,4 +1,4 @@
-"""Volumes: claims that must be there, where volumes are, who uses them, and how many a node takes."""
+"""Volumes: claims that must be there, where volumes are, who uses them, how many a node takes."""
 
 import pytest
 
@@ -69,6 +69,7 @@ def filtered(kind, incoming, *nodes, gates=(), version="1.37", **objects):
 
 UNBOUND = (NEVER, "pod has unbound immediate PersistentVolumeClaims")
 NO_VOLUME = (NEVER, "node(s) didn't find available persistent volumes to bind")
+NO_SUCH_VOLUME = (NEVER, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
 FAR = (NEVER, "node(s) didn't match PersistentVolume's node affinity")
 CLASSES = [storage_class(), storage_class("now", "Immediate"), storage_class("local", provisioner="kubernetes.io/no-provisioner")]
 AB = (zoned("a1", "a"), zoned("b1", "b"))
@@ -82,8 +83,7 @@ AB = (zoned("a1", "a"), zoned("b1", "b"))
     ([claim(volume="v")], {"a1": None, "b1": FAR}), ([claim(cls="local")], {"a1": None, "b1": NO_VOLUME}),
     ([claim()], {"a1": None, "b1": None}),
     ([claim(annotations={"volume.kubernetes.io/selected-node": "b1"})], {"a1": NO_VOLUME, "b1": None}),
-    ([claim(volume="gone")], {
-        name: (NEVER, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)") for name in ("a1", "b1")}),
+    ([claim(volume="gone")], dict.fromkeys(("a1", "b1"), NO_SUCH_VOLUME)),
 ])
 def test_claims_of_a_pod(claims, expected):
     """Given a volume in one zone / then a pod waits until its claim can be used, and goes where it
@@ -102,7 +102,7 @@ def test_words_of_older_releases():
 
 
 def test_a_claim_that_is_to_be_made_for_the_pod():
-    """Given a generic ephemeral volume / then the pod waits for its claim, which must be its own."""
+    """Given a generic ephemeral volume / then the pod waits for its own claim."""
     incoming = using(ephemeral={})
     waits = (NEVER, 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-ephemeral"')
     assert filtered(VolumeBinding, incoming, node("a")) == waits
@@ -119,7 +119,7 @@ def test_a_pod_without_claims_has_nothing_to_say():
 
 @pytest.mark.parametrize(("allowed", "fits"), [
     ([{"matchLabelExpressions": [{"key": ZONE, "values": ["b", "c"]}]}], False),
-    ([{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}, {"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}], True),
+    ([{"matchLabelExpressions": [{"key": ZONE, "values": [zone]}]} for zone in "ba"], True),
     ([{}], False),
 ])
 def test_a_class_makes_volumes_for_some_nodes_only(allowed, fits):
@@ -198,8 +198,8 @@ def test_a_volume_that_is_about_to_be_made():
     ({"shape": [{"utilization": 0, "score": 1}]}, [],
      r"^shape: Invalid value: .*: unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring$"),
     ({"shape": [{"utilization": 5, "score": 1}, {"utilization": 5, "score": 11}]}, CAPACITY_SCORING,
-     r"^\[shape\[1\].utilization: Invalid value: 5: values must be sorted in increasing order, "
-     r"shape\[1\].score: Invalid value: 11: not in valid range \[0, 10\]\]$"),
+     (r"^\[shape\[1\].utilization: Invalid value: 5: values must be sorted in increasing order, "
+      r"shape\[1\].score: Invalid value: 11: not in valid range \[0, 10\]\]$")),
 ])
 def test_arguments_that_are_wrong(args, gates, text):
     """Given arguments out of range / then the plugin cannot be made."""
@@ -239,8 +239,8 @@ def test_claims_without_a_volume_have_no_zone(claims, expected):
 
 DISK_TAKEN = (NOT_NOW, "node(s) had no available disk")
 ONE_POD = claim(volume="v", modes=["ReadWriteOncePod"])
-CLAIM_TAKEN = (NOT_NOW, "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
-               "another pod")
+TAKEN = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+CLAIM_TAKEN = (NOT_NOW, TAKEN)
 
 
 @pytest.mark.parametrize(("wanted", "present", "fits"), [
@@ -250,7 +250,8 @@ CLAIM_TAKEN = (NOT_NOW, "node(s) unavailable due to PersistentVolumeClaim with R
     ({"awsElasticBlockStore": {"volumeID": "d", "readOnly": True}}, {"awsElasticBlockStore": {"volumeID": "d", "readOnly": True}},
      False),
     ({"iscsi": {"iqn": "d"}}, {"iscsi": {"iqn": "d", "readOnly": True}}, False),
-    ({"rbd": {"monitors": ["a", "b"], "image": "i", "pool": "p"}}, {"rbd": {"monitors": ["b"], "image": "i", "pool": "p"}}, False),
+    ({"rbd": {"monitors": ["a", "b"], "image": "i", "pool": "p"}}, {"rbd": {"monitors": ["b"], "image": "i", "pool": "p"}},
+     False),
     ({"rbd": {"monitors": ["a"], "image": "i"}}, {"rbd": {"monitors": ["b"], "image": "i"}}, True),
 ])
 def test_disks_of_one_node(wanted, present, fits):
@@ -284,7 +285,7 @@ def test_a_claim_of_one_pod_when_that_pod_is_evicted(version):
     plugin.remove_pod(tried, incoming, next(iter(present.pods.values())), present)
     assert plugin.filter(tried, incoming, node("a")) is None
     old = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
-    assert plugin.filter(state, incoming, present).message == (old if version == "1.33" else CLAIM_TAKEN[1])
+    assert plugin.filter(state, incoming, present).message == (old if version == "1.33" else TAKEN)
 
 
 # limits
@@ -343,7 +344,7 @@ def test_volumes_of_old_drivers_count_for_those_in_their_place():
     (["VolumeLimitScaling"], True, (NOT_NOW, "csi CSI driver is not installed on the node")),
     (["VolumeLimitScaling"], False, None), ([], True, None)])
 def test_drivers_that_are_not_installed(gates, prevents, expected):
-    """Given a driver that wants no pods where it is missing / then pods wait, where the gate is on."""
+    """Given a driver that wants no pods where it is missing / then pods wait, with the gate."""
     objects = {"persistentvolumeclaims": [claim(volume="v")], "persistentvolumes": [volume("v", csi="csi")],
                "csidrivers": [{"metadata": {"name": "csi"}, "spec": {"preventPodSchedulingIfMissing": prevents}}]}
     assert filtered(NodeVolumeLimits, using("c"), node("a"), gates=gates, **objects) == {"a": expected}
@@ -362,20 +363,20 @@ def test_a_pod_without_volumes_has_no_limit():
 
 ADD, UPDATE, DELETE = ActionType.ADD, ActionType.UPDATE, ActionType.DELETE
 LEAVING = other(using("c", name="x"), spec={"nodeName": "a"})
+CLASS = EventResource.STORAGE_CLASS
 CSI_NODE, CAPACITY = EventResource.CSI_NODE, EventResource.CSI_STORAGE_CAPACITY
 
 
 @pytest.mark.parametrize(("kind", "resource", "action", "old", "new", "answer"), [
     (VolumeBinding, CLAIM, ADD, None, claim(), "QUEUE"), (VolumeBinding, CLAIM, ADD, None, claim("d"), "SKIP"),
-    (VolumeBinding, VOLUME, ADD, None, volume(), "QUEUE"), (VolumeBinding, EventResource.STORAGE_CLASS, ADD, None, CLASSES[0], "QUEUE"),
-    (VolumeBinding, EventResource.STORAGE_CLASS, UPDATE, CLASSES[0], CLASSES[0], "SKIP"),
+    (VolumeBinding, VOLUME, ADD, None, volume(), "QUEUE"), (VolumeBinding, CLASS, ADD, None, CLASSES[0], "QUEUE"),
+    (VolumeBinding, CLASS, UPDATE, CLASSES[0], CLASSES[0], "SKIP"),
     (VolumeBinding, CAPACITY, UPDATE, capacity("1Gi"), capacity("2Gi"), "QUEUE"),
     (VolumeBinding, CAPACITY, UPDATE, capacity("2Gi"), capacity("1Gi"), "SKIP"),
     (VolumeBinding, CSI_NODE, UPDATE, limited(), limited(count=2), "SKIP"),
     (VolumeZone, CLAIM, UPDATE, claim(), claim(), "QUEUE"), (VolumeZone, VOLUME, UPDATE, volume(), volume(), "SKIP"),
     (VolumeZone, VOLUME, UPDATE, volume(labels={ZONE: "a"}), volume(labels={ZONE: "b"}), "QUEUE"),
-    (VolumeZone, EventResource.STORAGE_CLASS, ADD, None, CLASSES[0], "QUEUE"),
-    (VolumeZone, EventResource.STORAGE_CLASS, ADD, None, CLASSES[1], "SKIP"),
+    (VolumeZone, CLASS, ADD, None, CLASSES[0], "QUEUE"), (VolumeZone, CLASS, ADD, None, CLASSES[1], "SKIP"),
     (VolumeRestrictions, EventResource.ASSIGNED_POD, DELETE, LEAVING, None, "QUEUE"),
     (VolumeRestrictions, EventResource.ASSIGNED_POD, DELETE, other(using("d", name="x"), spec={"nodeName": "a"}), None, "SKIP"),
     (VolumeRestrictions, CLAIM, ADD, None, claim(), "QUEUE"),

@@ -57,6 +57,11 @@ class AdmissionRequest:
         return self._object
 
     @property
+    def shown(self) -> Tree | None:
+        """The object as it came, shared and read-only: to see what it is before it is copied."""
+        return self._shown
+
+    @property
     def old_object(self) -> Any:
         """The object as it is stored; None for a CREATE."""
         if self._old is None and self._shown_old is not None:

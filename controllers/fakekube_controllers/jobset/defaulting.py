@@ -1,0 +1,32 @@
+"""What a JobSet gets that says only what it must. Upstream: Default in
+pkg/webhooks/jobset_webhook.go.
+"""
+
+from fakekube.apimachinery.types import Tree
+from fakekube_controllers.jobset import tables
+
+
+def set_defaults(jobset: Tree) -> None:
+    """Fill in a JobSet, in place. Raises CannotDecode for one whose spec is none."""
+    spec: Tree = tables.structs().encoded(jobset.get("spec"), tables.SPEC)
+    jobset["spec"] = spec
+    if spec.get("successPolicy") is None:
+        spec["successPolicy"] = {"operator": "All"}
+    if spec.get("startupPolicy") is None:
+        spec["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
+    for each in spec.get("replicatedJobs") or ():
+        job = each["template"]["spec"]
+        if job.get("completionMode") is None:
+            job["completionMode"] = "Indexed"
+        if not job["template"]["spec"].get("restartPolicy"):
+            job["template"]["spec"]["restartPolicy"] = "OnFailure"
+    if spec.get("network") is None:
+        spec["network"] = {}
+    for switch in ("enableDNSHostnames", "publishNotReadyAddresses"):
+        if spec["network"].get(switch) is None:
+            spec["network"][switch] = True
+    for number, rule in enumerate((spec.get("failurePolicy") or {}).get("rules") or ()):
+        rule["name"] = rule["name"] or f"failurePolicyRule{number}"
+    for policy in spec.get("volumeClaimPolicies") or ():
+        if policy.get("retentionPolicy") is None:
+            policy["retentionPolicy"] = {"whenDeleted": "Delete"}

@@ -1,0 +1,71 @@
+"""What an evaluation may spend, and when it lets others have a turn.
+
+A frame has the cost that is left at index 0, and at 1 the work: elements copied or compared, which
+cost too little. Where an evaluation has a Turn, these are what is left of the turn, and the rest
+stands at 5 and 6. So closures look at one number, turns or no turns.
+"""
+
+from typing import Any
+
+from fakekube.cel import errors
+from fakekube.util import turns
+from fakekube.util.turns import Turn
+
+WORK_PER_COST = 5
+BEGINNING = 3  # to begin takes as long as so many units
+_TURN, _COST, _WORK = 4, 5, 6
+FIRST_SLOT = 7
+"""Where variables begin in a frame."""
+
+
+def begin(frame: list[Any], turn: Turn) -> None:
+    """Spend no more than a turn has. Raises TakesLong."""
+    if turn.left <= 0:
+        turn.end()
+    left, work = turn.left, turn.left * WORK_PER_COST
+    frame[_TURN] = turn
+    frame[_COST] = frame[_WORK] = 0
+    if frame[0] > left:
+        frame[0], frame[_COST] = left, frame[0] - left
+    if frame[1] > work:
+        frame[1], frame[_WORK] = work, frame[1] - work
+
+
+def finish(frame: list[Any], turn: Turn) -> None:
+    """Tell the turn what is left of it."""
+    turn.left = min(turn.left, frame[0], frame[1] // WORK_PER_COST) - BEGINNING
+
+
+def left(frame: list[Any]) -> int:
+    """What may be spent yet, later turns included; negative when there was too little."""
+    cost: int = frame[0] + frame[_COST]
+    return cost
+
+
+def require(frame: list[Any], cost: int) -> None:
+    """Raise CostExceeded unless so much is left."""
+    if cost > (frame[0] if frame[_TURN] is None else left(frame)):
+        raise errors.CostExceeded
+
+
+def exceeded(frame: list[Any]) -> None:
+    """Go on in another turn, or raise CostExceeded when all is spent.
+
+    Closures call it when frame[0] or frame[1] is negative. Raises TakesLong in the first turn.
+    """
+    if frame[_TURN] is None or frame[0] + frame[_COST] < 0 or frame[1] + frame[_WORK] < 0:
+        raise errors.CostExceeded
+    end_turn(frame)
+
+
+def end_turn(frame: list[Any]) -> None:
+    """Let others have a turn, if there are any. Raises TakesLong in the first turn."""
+    if frame[_TURN] is None:
+        return
+    frame[_TURN].end()
+    cost = min(frame[_COST], max(turns.UNITS - frame[0], 0))
+    work = min(frame[_WORK], max(turns.UNITS * WORK_PER_COST - frame[1], 0))
+    frame[0] += cost
+    frame[_COST] -= cost
+    frame[1] += work
+    frame[_WORK] -= work

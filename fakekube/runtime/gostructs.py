@@ -1,0 +1,129 @@
+"""An object as a controller in Go writes it that has read it into its structs.
+
+Webhooks and controllers of upstream decode what they are given and encode it again. What comes out
+has the fields that Go always writes, and amounts in their canonical form. Two objects are the same
+to them where the structs are: a text that is empty is one that is not there.
+The structs of a kind stand in a table, which ``tools/addon_tables.py`` makes and describes.
+Upstream: encoding/json, apimachinery/pkg/api/equality. Left out: fields that a struct does not
+have, which stay as they are.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery import quantity
+
+_ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "f": 0, "b": False, "q": "0", "v": 0}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "s": (str,), "i": (int,), "f": (int, float), "b": (bool,), "q": (str, int, float), "v": (str, int)}
+_GO: Mapping[str, str] = {
+    "s": "string", "i": "int32", "f": "float64", "b": "bool", "q": "resource.Quantity", "v": "intstr.IntOrString"}
+
+
+class CannotDecode(ValueError):
+    """A value that Go cannot read into a struct; the text is that of encoding/json."""
+
+
+class _Field(NamedTuple):
+    type: str
+    is_pointer: bool
+    is_always_written: bool
+
+
+class Structs:
+    """The structs of a table, by their names in it: ``core.Container``."""
+
+    def __init__(self, table: str) -> None:
+        self._fields: dict[str, dict[str, _Field]] = {}
+        for line in table.splitlines():
+            if not line.startswith("#"):
+                name, *fields = line.split()
+                self._fields[name] = dict(map(_field, fields))
+
+    def encoded(self, value: Any, type_: str) -> Any:
+        """A value of a type as Go writes it, a new tree.
+
+        Raises CannotDecode for one that is not of the type.
+        """
+        return self._encoded(value, type_, "")
+
+    def compared(self, value: Any, type_: str) -> Any:
+        """A value of a type in the one form that it has in common with all that Go takes for the
+        same.
+        """
+        if type_.startswith("[]"):
+            return [self.compared(item, type_[2:]) for item in value or ()]
+        if type_.startswith("{}"):
+            return {key: self.compared(item, type_[2:]) for key, item in (value or {}).items()}
+        if type_ == "q" and value is not None:
+            return _amount(value, "")
+        fields = self._fields.get(type_)
+        if fields is None or not isinstance(value, dict):
+            return value
+        found = {}
+        for key, item in value.items():
+            field = fields.get(key)
+            if field is None:
+                told = item
+            else:
+                told = self.compared(item, field.type)
+                if not field.is_pointer and (told in ([], {}) or told == _ZEROS.get(field.type, ())):
+                    continue
+            if told is not None:
+                found[key] = told
+        return found
+
+    def _encoded(self, value: Any, type_: str, path: str) -> Any:
+        if value is None:
+            return self._zero(type_)
+        if type_.startswith("[]"):
+            return [self._encoded(item, type_[2:], path) for item in _checked(value, list, path, type_)]
+        if type_.startswith("{}"):
+            return {key: self._encoded(item, type_[2:], path) for key, item in _checked(value, dict, path, type_).items()}
+        if type_ in _TYPES:
+            if not isinstance(value, _TYPES[type_]) or (isinstance(value, bool) and type_ != "b"):
+                raise _cannot(value, path, type_)
+            return _amount(value, path) if type_ == "q" else value
+        fields = self._fields.get(type_)
+        if fields is None:
+            return value
+        found = dict(_checked(value, dict, path, type_))
+        for key, field in fields.items():
+            if found.get(key) is not None:
+                found[key] = self._encoded(found[key], field.type, f"{path}.{key}" if path else key)
+            elif field.is_always_written:
+                found[key] = None if field.is_pointer else self._zero(field.type)
+        return found
+
+    def _zero(self, type_: str) -> Any:
+        if type_ in self._fields:
+            return self._encoded({}, type_, "")
+        return _ZEROS.get(type_)
+
+
+def _field(text: str) -> tuple[str, _Field]:
+    name, _, rest = text.partition(":")
+    type_ = rest.lstrip("*!")
+    marks = rest[:len(rest) - len(type_)]
+    return name, _Field(type_, "*" in marks, "!" in marks)
+
+
+def _amount(value: Any, path: str) -> Any:
+    try:
+        return quantity.canonical(value)
+    except ValueError as error:
+        raise CannotDecode(f"unable to parse quantity's suffix of {path}" if path else str(error)) from error
+
+
+def _checked(value: Any, wanted: type, path: str, type_: str) -> Any:
+    if not isinstance(value, wanted):
+        raise _cannot(value, path, type_)
+    return value
+
+
+def _cannot(value: Any, path: str, type_: str) -> CannotDecode:
+    names = {str: "string", bool: "bool", list: "array", dict: "object"}
+    told = type_.replace("{}", "map[string]")
+    bare = told.lstrip("[]")
+    told = told[:len(told) - len(bare)] + (_GO.get(bare) or bare) if bare in _GO else told
+    return CannotDecode(f"json: cannot unmarshal {names.get(type(value), 'number')} into Go struct field {path} of type {told}")

@@ -1,0 +1,95 @@
+"""Which tests execute which lines, kept from one run to the next.
+
+What a test file executes is measured once and kept by the digest of that file. Of a module that has
+changed since, only which tests execute anything of it is still believed. A folder stands for no
+more than itself: delete it to begin anew.
+"""
+
+import ast
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import coverage
+
+from tests.mutation.contexts import FAILED
+
+
+class Measures:
+    """The measures in a folder, for the checkout ``root`` as it is now."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self._folder, self._index, self._lock = folder, folder / "index.json", Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [*root.glob("fakekube/**/*.py"), *root.glob("controllers/**/*.py"), *root.glob("tests/**/test_*.py")]
+        self._digests = {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+    def complete(self, files: Iterable[str], measure: Callable[[list[str], Path], None]) -> None:
+        """Measure those of the test files that are not known as they are now. ``measure`` runs them
+        and writes what it finds to a file.
+        """
+        with self._lock:
+            index = self._read()
+            wanted = [file for file in files if index["tests"].get(file, [""])[0] != self._digests[file]]
+            if not wanted:
+                return
+            data = f"{len(index['runs'])}.coverage"
+            measure(wanted, self._folder / data)
+            failed = Path(f"{self._folder / data}{FAILED}").read_text().split("\0")
+            index["runs"][data] = self._digests
+            for file in wanted:
+                mine = [test for test in failed if test.startswith(f"{file}::")]
+                index["tests"][file] = [self._digests[file], data, mine]
+            self._index.write_text(json.dumps(index))
+
+    def failed(self, files: Iterable[str]) -> list[str]:
+        """The tests of these files that fail without a change."""
+        with self._lock:
+            index = self._read()
+        return [test for file in files for test in index["tests"][file][2]]
+
+    def tests(self, module: str, code: str, lines: Collection[int], files: Collection[str]) -> list[str]:
+        """The tests of these files that execute one of the lines of a module with this code, those
+        first that execute the fewest of its lines.
+
+        What is executed at import concerns every test that executes anything of the module; what
+        nobody is known to execute, as in other processes, every test there is.
+        """
+        with self._lock:
+            index = self._read()
+        counts, touching, everybody = Counter[str](), set[str](), set[str]()
+        at_import = not _inside_functions(code, lines)
+        by_run: dict[str, set[str]] = defaultdict(set)
+        for file in files:
+            by_run[index["tests"][file][1]].add(file)
+        for data, mine in by_run.items():
+            all_lines = at_import or index["runs"][data].get(module) != self._digests[module]
+            kept = coverage.CoverageData(str(self._folder / data))
+            kept.read()
+            contexts = {context for context in kept.measured_contexts() if context.partition("::")[0] in mine}
+            everybody |= contexts
+            for name in kept.measured_files():
+                by_line = kept.contexts_by_lineno(name) if name.endswith(f"/checkout/{module}") else {}
+                for line, tests in by_line.items():
+                    here = contexts.intersection(tests)
+                    touching |= here if all_lines or line in lines else set()
+                    counts.update(here)
+        wanted = (touching or counts.keys() or everybody) - set(self.failed(files))
+        return sorted(wanted, key=lambda test: (counts[test], test))
+
+    def _read(self) -> Any:
+        return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}
+
+
+def _inside_functions(code: str, lines: Collection[int]) -> bool:
+    """Whether all these lines belong to the body of a function."""
+    bodies = [
+        range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return all(any(line in body for body in bodies) for line in lines)
