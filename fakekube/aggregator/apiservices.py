@@ -212,7 +212,7 @@ class Aggregator:
 
     def _describing(self, name: str) -> Remote | None:
         for remote in self._remotes.values():
-            if remote.documents is not None and name in remote.documents.v3:
+            if remote.documents is not None and (name in remote.documents.v3 or name == remote.document_name):
                 return remote
         return None
 
@@ -228,6 +228,9 @@ class Aggregator:
             raise APIError(501, "NotImplemented", "upgrading a connection to an aggregated API server is not served")
         if not remote.is_available:
             return text_answer(UNAVAILABLE, 503)
+        documents = remote.documents
+        if documents is not None and documents.converted is not None and request.path.startswith("/openapi/"):
+            return documents.converted.answer(request)
         try:
             remote.url("")
         except NoAnswer:
@@ -276,6 +279,8 @@ class Aggregator:
         for remote in self._remotes.values():
             if remote.documents is not None:
                 found |= remote.documents.v3
+                if remote.documents.converted is not None:
+                    found[remote.document_name] = f"/openapi/v3/{remote.document_name}?hash={remote.documents.converted.digest}"
         return found
 
     def has_v2(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from fakekube.aggregator import swagger
+from fakekube.aggregator.conversion import converted
 from fakekube.aggregator.remote import NOTHING, Documents, Remote, stop
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
@@ -32,17 +33,21 @@ LARGE_BYTES = 1 << 18
 
 async def documents_of(remote: Remote) -> Documents:
     """What a server says now; of OpenAPI what it said last where that did not change."""
-    resources = await _resources(remote)
-    v3 = await _read(remote, "/openapi/v3", JSON, OF_OPENAPI, _v3_entries)
-    before = remote.documents or NOTHING
+    resources, before = await _resources(remote), remote.documents or NOTHING
+    index = await _asked(remote, "/openapi/v3", JSON, OF_OPENAPI)
+    v3 = await _parsed(index, _v3_entries) if index is not None and index.status == 200 else None
+    made = Documents(resources, v3 or {})
     answer = await _asked(remote, "/openapi/v2", JSON, OF_OPENAPI)
     if answer is None or answer.status != 200:
-        return Documents(resources, v3 or {})
-    if answer.body == before.v2_body:
-        return Documents(resources, v3 or {}, before.v2, before.v2_body)
+        return made
+    is_old = index is not None and index.status == 404
+    if answer.body == before.v2_body and is_old == (before.converted is not None):
+        return made._replace(v2=before.v2, v2_body=before.v2_body, converted=before.converted)
     prefix = f"{remote.path}/"
-    v2 = await _parsed(answer, lambda tree: swagger.about(tree, prefix))
-    return Documents(resources, v3 or {}, v2, answer.body)
+    read = await _parsed(answer, lambda tree: (swagger.about(tree, prefix), converted(tree) if is_old else None))
+    if read is None:
+        return made._replace(v2_body=answer.body)
+    return made._replace(v2=read[0], v2_body=answer.body, converted=read[1])
 
 
 async def _resources(remote: Remote) -> tuple[Tree, ...] | None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+from fakekube.aggregator.conversion import Converted
 from fakekube.aggregator.servers import HANDLERS, Call, Servers
 from fakekube.apimachinery.http import Frame, Headers, Request, Response, Sink, Stream, UserInfo
 from fakekube.apimachinery.types import Tree
@@ -35,13 +36,15 @@ _NAME_BYTES = frozenset(b"!#$&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdef
 class Documents(NamedTuple):
     """``resources`` are rows of an aggregated discovery document; None where the server did not
     tell. ``v3`` are entries of ``/openapi/v3``; ``v2`` is what of its OpenAPI v2 is about the
-    version, ``v2_body`` what it was read from.
+    version, ``v2_body`` what it was read from, ``converted`` what stands for a document of v3 where
+    the server has none.
     """
 
     resources: tuple[Tree, ...] | None = None
     v3: Mapping[str, str] = MappingProxyType({})
     v2: Tree | None = None
     v2_body: bytes = b""
+    converted: Converted | None = None
 
 
 NOTHING = Documents()
@@ -89,6 +92,11 @@ class Remote:
     def path(self) -> str:
         """Below which its server answers."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    @property
+    def document_name(self) -> str:
+        """What its document is called in the index of OpenAPI v3."""
+        return self.path.removeprefix("/")
 
     @property
     def is_handler(self) -> bool:

@@ -177,6 +177,47 @@ async def test_openapi_that_is_none(path: str, garbage: bytes) -> None:
         assert encoded.status == 200
 
 
+async def test_openapi_v3_of_a_server_that_has_v2_alone() -> None:
+    """Given a Handler without OpenAPI v3 / when ours is read / then it names a document, which is
+    made of the other one; its hash stays while that does.
+    """
+    operation = {
+        "consumes": ["application/json"], "produces": ["application/json"], "operationId": "create",
+        "x-kubernetes-action": "post",
+        "parameters": [{"name": "body", "in": "body", "schema": {"$ref": "#/definitions/Pike"}},
+                       {"name": "pretty", "in": "query", "type": "string", "uniqueItems": True}],
+        "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/Pike", "description": "it"}}}}
+    pike = {"type": "object", "properties": {
+        "next": {"$ref": "#/definitions/Pike"}, "all": {"type": "array", "items": {"$ref": "#/definitions/Pike"}},
+        "any": {"type": "object", "additionalProperties": {"$ref": "#/definitions/Pike"}}}}
+    v2 = {"swagger": "2.0", "info": {"title": "fish", "version": "1"}, "definitions": {"Pike": pike}, "paths": {
+        f"{PATH}/pikes": {"post": operation, "parameters": [
+            {"name": "namespace", "in": "path", "required": True, "type": "string"}]}}}
+    documents = {path: found for path, found in DOCUMENTS.items() if not path.startswith("/openapi")} | {"/openapi/v2": v2}
+    async with Cluster(controllers="") as cluster:
+        cluster.aggregate(NAME, Fish(documents))
+        await cluster.settle()
+        url = (await read(cluster, "/openapi/v3"))["paths"]["apis/wardle.dev/v1"]["serverRelativeURL"]
+        path, _, digest = url.partition("?hash=")
+        found = await read(cluster, path)
+        reference = {"$ref": "#/components/schemas/Pike"}
+        content = {"application/json": {"schema": reference}}
+        answered = {"application/json": {"schema": {"description": "it", "allOf": [reference]}}}
+        assert found["paths"][f"{PATH}/pikes"] == {
+            "post": {"operationId": "create", "x-kubernetes-action": "post", "requestBody": {"content": content}, "parameters": [
+                {"name": "pretty", "in": "query", "schema": {"type": "string", "uniqueItems": True}}], "responses": {"200": {
+                    "description": "OK", "content": answered}}},
+            "parameters": [{"name": "namespace", "in": "path", "required": True, "schema": {"type": "string"}}]}
+        assert found["components"]["schemas"]["Pike"]["properties"] == {
+            "next": reference, "all": {"type": "array", "items": reference},
+            "any": {"type": "object", "additionalProperties": reference}}
+        assert (await ask(cluster, path, if_none_match=f'"{digest}"')).status == 304
+        encoded = await ask(cluster, path, accept="application/com.github.proto-openapi.spec.v3.v1.0+protobuf")
+        assert b"Pike" in encoded.body
+        await cluster.advance(31)
+        assert (await read(cluster, "/openapi/v3"))["paths"]["apis/wardle.dev/v1"]["serverRelativeURL"] == url
+
+
 async def test_aggregated_discovery_of_a_server_is_preferred() -> None:
     """Given a Handler with an aggregated document / when clients discover / then its rows are
     those, looked at field by field.
