@@ -28,7 +28,7 @@ from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
 from fakekube_controllers.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from fakekube_controllers.scheduler.plugins.volume_zone import VolumeZone
 
-GATES = {"DynamicResources": "DynamicResourceAllocation", "NodeDeclaredFeatures": "NodeDeclaredFeatures"}
+GATES = {"DynamicResources": "DynamicResourceAllocation"}
 """The feature gates of plugins that are not always there."""
 
 
@@ -84,6 +84,5 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
         "NodeResourcesBalancedAllocation": 1,
         "ImageLocality": 1,
         "DefaultBinder": 0,
-        "NodeDeclaredFeatures": 0,
     }
     return {name: weight for name, weight in plugins.items() if name not in GATES or enabled(GATES[name])}
