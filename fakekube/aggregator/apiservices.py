@@ -71,7 +71,6 @@ class Aggregator:
         self._remotes: dict[tuple[str, str], Remote] = {}  # by group and version
         self._timers: dict[str, Timer] = {}
         self._is_running = False
-        self._buckets = buckets
         for resource in (SERVICES, ENDPOINT_SLICES):
             bucket = buckets.bucket(resource)
             bucket.subscribe(bucket.revision, "", self._place_changed)
@@ -212,7 +211,7 @@ class Aggregator:
 
     def _describing(self, name: str) -> Remote | None:
         for remote in self._remotes.values():
-            if remote.documents is not None and (name in remote.documents.v3 or name == remote.document_name):
+            if name in self._entries(remote):
                 return remote
         return None
 
@@ -277,11 +276,24 @@ class Aggregator:
         """Entries of ``/openapi/v3``: where documents are, by their names."""
         found: dict[str, str] = {}
         for remote in self._remotes.values():
-            if remote.documents is not None:
-                found |= remote.documents.v3
-                if remote.documents.converted is not None:
-                    found[remote.document_name] = f"/openapi/v3/{remote.document_name}?hash={remote.documents.converted.digest}"
+            found |= self._entries(remote)
         return found
+
+    def _entries(self, remote: Remote) -> Mapping[str, str]:
+        """Those of one server, less what it says of versions that are ours."""
+        documents, own = remote.documents, remote.document_name
+        if documents is None:
+            return {}
+        if documents.converted is not None:
+            return {own: f"/openapi/v3/{own}?hash={documents.converted.digest}"}
+        return {name: url for name, url in documents.v3.items() if name == own or not self._is_ours(name)}
+
+    def _is_ours(self, name: str) -> bool:
+        """Whether a name in the index of OpenAPI v3 is that of a document of ours."""
+        parts = name.split("/")
+        if parts[0] != "apis" or len(parts) == 1:
+            return True
+        return self._resources.has_group(parts[1]) and (len(parts) == 2 or self._resources.has_version(parts[1], parts[2]))
 
     def has_v2(self) -> bool:
         """Whether another server has an OpenAPI v2 document."""

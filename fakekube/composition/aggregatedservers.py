@@ -213,7 +213,10 @@ class _Stream:
                         sink.send(Frame(line + b"\n" if self._by_lines else line))
                 begun, size = [*begun, rest] if rest else begun, size + len(rest)
                 if size > MAX_LINE_BYTES:
+                    begun = []
                     break
+            if begun and not self._stopped:
+                sink.send(Frame(b"".join(begun)))
         except (aiohttp.ClientError, TimeoutError, OSError):
             pass  # a stream that breaks ends: whoever reads it resumes or not
         finally:

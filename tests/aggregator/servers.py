@@ -131,7 +131,7 @@ class FishServer:
             transport.close()
         if request.path == f"{PATH}/echo":
             return web.Response(status=201, body=await request.read(), headers={"X-Own": "1"})
-        if request.query.get("watch"):
+        if request.query.get("watch") and "ignored" not in request.query:
             answer = web.StreamResponse(headers={"Content-Type": "application/json"})
             await answer.prepare(request)
             for name in ("anna", "bert"):

@@ -92,6 +92,21 @@ async def test_a_watch_comes_through() -> None:
         assert receiver.ended
 
 
+async def test_a_server_that_knows_no_watches() -> None:
+    """Given a server that answers a watch like a list, without an end of line / when a client
+    watches / then all of it comes.
+    """
+    async with FishServer(plain=True) as server, Cluster(controllers="") as cluster:
+        cluster.aggregate(NAME, server.url)
+        await cluster.settle()
+        answer = await cluster.apiserver.handle(Request("GET", f"{PATH}/fischers", {"watch": ["true"], "ignored": ["1"]}))
+        assert answer.stream is not None
+        receiver = Awaited(1)
+        answer.stream.start(receiver)
+        await asyncio.wait_for(receiver.reached.wait(), 10)
+        assert receiver.events == [LIST]
+
+
 async def test_bodies_and_answers_are_passed_on() -> None:
     """Given a server / when a client posts / then body, status and headers are passed on; a
     redirect is not, and a connection that breaks is 503.

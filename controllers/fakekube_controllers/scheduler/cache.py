@@ -5,10 +5,16 @@ the next cycle counts it.
 Upstream: pkg/scheduler/backend/cache (cache.go, snapshot.go).
 """
 
+from typing import TYPE_CHECKING
+
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.types import ImageState, NodeInfo, PodInfo, pod_info
+from fakekube_controllers.scheduler.groups.entities import group_key_of
+
+if TYPE_CHECKING:
+    from fakekube_controllers.scheduler.groups.states import GroupStates
 
 
 class Cache:
@@ -22,6 +28,7 @@ class Cache:
         self._assumed: dict[str, None] = {}
         self._images: dict[str, ImageState] = {}
         self._snapshot = Snapshot()
+        self.groups: GroupStates | None = None
 
     def snapshot(self) -> Snapshot:
         """The nodes as they are now.
@@ -80,6 +87,7 @@ class Cache:
         known = self._nodes[node_name].pods.get(uid) if self._placed.get(uid) == node_name else None
         if known is not None and known.counts_like(pod):
             known.pod = pod
+            self._tell_groups(known, node_name)
             return
         self._put(pod_info(pod, self._options), node_name)
 
@@ -104,6 +112,11 @@ class Cache:
             self.remove_pod(info.uid)
         self._placed[info.uid] = node_name
         self._info(node_name).add(info)
+        self._tell_groups(info, node_name)
+
+    def _tell_groups(self, info: PodInfo, node_name: str) -> None:
+        if self.groups is not None and (key := group_key_of(info.pod)) is not None:
+            self.groups.set_pod(key, info, node_name, assumed=info.uid in self._assumed)
 
     def remove_pod(self, uid: str) -> bool:
         """A pod is gone, or is not bound after all. Whether it was on a node."""
@@ -113,4 +126,6 @@ class Cache:
             return False
         self._changed[node_name] = None
         self._nodes[node_name].remove(uid)
+        if self.groups is not None:
+            self.groups.remove_pod(uid)
         return True

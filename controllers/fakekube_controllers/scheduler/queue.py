@@ -12,7 +12,7 @@ Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, bac
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
@@ -24,7 +24,13 @@ from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff
 from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint, QueueingHintFn
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
-from fakekube_controllers.scheduler.framework.queued import EntityKey, QueuedEntityInfo, QueuedPodInfo, pod_key
+from fakekube_controllers.scheduler.framework.queued import (
+    EntityKey,
+    QueuedEntityInfo,
+    QueuedPodGroupInfo,
+    QueuedPodInfo,
+    pod_key,
+)
 from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
 from fakekube_controllers.scheduler.heap import Heap
 from fakekube_controllers.scheduler.inflight import Happened, InFlight
@@ -55,6 +61,28 @@ class ProfileQueueing(NamedTuple):
         return cls(framework.pre_enqueue_plugins, framework.events())
 
 
+class Groups(Protocol):
+    """The pods that are queued with their groups; see ``groups/queueing.py``."""
+
+    def is_member(self, pod: ReadOnlyTree) -> bool:
+        """Whether a pod names a group."""
+
+    def add_pod(self, queued: QueuedPodInfo) -> None:
+        """A member waits for a node."""
+
+    def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
+        """A member got no node; by its own events its group should be queued by this strategy."""
+
+    def queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
+        """A member that waits, and the entity that it is in."""
+
+    def remove_pod(self, pod: ReadOnlyTree) -> None:
+        """A member is gone, or has a node."""
+
+    def begin(self, entity: QueuedPodGroupInfo) -> None:
+        """A root is being tried."""
+
+
 class SchedulingQueue:
     """The entities of one scheduler. ``wake`` is called when there is something to ``pop``.
 
@@ -82,6 +110,7 @@ class SchedulingQueue:
         registered = {each.event: None for profile in profiles.values() for listed in profile.events.values() for each in listed}
         self._registered = list(registered)
         self._of_interest: dict[ClusterEvent, bool] = {}
+        self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
     def __len__(self) -> int:
         """How many entities it holds."""
@@ -94,7 +123,10 @@ class SchedulingQueue:
         self._sequence += 1
         queued = QueuedPodInfo(pod_info(pod, self._options), timestamp=self._clock.time(), sequence=self._sequence)
         self._nominator.add_nominated_pod(queued.info)
-        self._to_active(queued)
+        if self.groups is not None and self.groups.is_member(pod):
+            self.groups.add_pod(queued)
+        else:
+            self._to_active(queued)
 
     def update(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
         """A pod without a node was updated; one that is not known is added.
@@ -107,20 +139,27 @@ class SchedulingQueue:
             for event in self._changes(old, new):
                 self._in_flight.add(Happened(event, old, new))
             return
-        entity = self._find(pod_key(old))
-        if not isinstance(entity, QueuedPodInfo) or entity.info.uid != uid:
-            if entity is not None:
-                self._take_out(entity.key)
+        queued, entity = self._queued_pod(old)
+        if queued is None or queued.info.uid != uid:
+            if isinstance(entity, QueuedPodInfo):
+                self.take_out(entity.key)
             self.add(new)
             return
-        before, entity.info = entity.info, self._info(entity.info, new)
-        self._nominator.update_nominated_pod(before, entity.info)
-        if entity.key in self._unschedulable:
+        before, queued.info = queued.info, self._info(queued.info, new)
+        self._nominator.update_nominated_pod(before, queued.info)
+        if entity is not None and entity.key in self._unschedulable:
             for event in self._changes(old, new):
                 strategy = self._strategy(entity, Happened(event, old, new))
                 if strategy != SKIP:
-                    self._requeue(entity, strategy)
+                    self.requeue(entity, strategy)
                     return
+
+    def _queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
+        """A pod that waits, and the entity that it is in."""
+        if self.groups is not None and self.groups.is_member(pod):
+            return self.groups.queued_pod(pod)
+        entity = self.entity(pod_key(pod))
+        return (entity, entity) if isinstance(entity, QueuedPodInfo) else (None, entity)
 
     def _changes(self, old: ReadOnlyTree, new: ReadOnlyTree) -> list[ClusterEvent]:
         return events.pod_scheduling_properties_change(old, new, is_target=True, options=self._options)
@@ -131,7 +170,10 @@ class SchedulingQueue:
     def remove(self, pod: ReadOnlyTree) -> None:
         """A pod is gone, or has a node."""
         self._nominator.delete_nominated_pod_if_exists(meta.uid_of(pod))
-        self._take_out(pod_key(pod))
+        if self.groups is not None and self.groups.is_member(pod):
+            self.groups.remove_pod(pod)
+        else:
+            self.take_out(pod_key(pod))
 
     def activate(self, uids: Iterable[str]) -> None:
         """Try pods now, whatever they wait for; one in flight when it comes back."""
@@ -159,6 +201,8 @@ class SchedulingQueue:
         entity.attempts += 1
         for each in entity.pods():
             self._in_flight.begin(each.info.uid)
+        if isinstance(entity, QueuedPodGroupInfo) and self.groups is not None:
+            self.groups.begin(entity)
         return entity
 
     def done(self, uid: str) -> None:
@@ -172,7 +216,8 @@ class SchedulingQueue:
         After an error, or when an event since ``pop`` may help, it waits for its back-off only.
         """
         uid = queued.info.uid
-        if self._find(queued.key) is not None:
+        is_member = self.groups is not None and self.groups.is_member(pod)
+        if not is_member and self.entity(queued.key) is not None:
             self.done(uid)
             return
         if queued.unschedulable_plugins or queued.pending_plugins:
@@ -187,7 +232,10 @@ class SchedulingQueue:
         if queued.unschedulable_plugins or queued.pending_plugins:
             strategy = max((self._strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
         self.done(uid)
-        self._requeue(queued, strategy)
+        if is_member and self.groups is not None:
+            self.groups.take_back(queued, strategy)
+        else:
+            self.requeue(queued, strategy)
 
     # events
 
@@ -218,12 +266,14 @@ class SchedulingQueue:
             return
         strategy = self._strategy(entity, happened)
         if strategy != SKIP:
-            self._requeue(entity, strategy)
+            self.requeue(entity, strategy)
 
     def _strategy(self, entity: QueuedEntityInfo, happened: Happened) -> int:
         """What an event means for an entity: the most that it means for any of its pods."""
         best = SKIP
         for each in entity.pods():
+            if entity.is_gated and not each.is_gated:
+                continue  # it waits for another pod of its group
             best = max(best, self._strategy_for_pod(each, happened))
             if best == IMMEDIATELY:
                 break
@@ -258,18 +308,25 @@ class SchedulingQueue:
 
     # the parts
 
-    def _find(self, key: EntityKey) -> QueuedEntityInfo | None:
+    def entity(self, key: EntityKey) -> QueuedEntityInfo | None:
+        """What it holds under a key."""
         return (self._active.get(key) or self._backing_off.get(key) or self._error_backing_off.get(key)
                 or self._unschedulable.get(key))
 
-    def _take_out(self, key: EntityKey) -> None:
-        if self._active.delete(key) is None and self._unschedulable.pop(key, None) is None:
-            self._backing_off.delete(key)
-            self._error_backing_off.delete(key)
+    def take_out(self, key: EntityKey) -> int:
+        """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""
+        if self._active.delete(key) is not None:
+            return IMMEDIATELY
+        if self._unschedulable.pop(key, None) is not None:
+            return SKIP
+        self._backing_off.delete(key)
+        self._error_backing_off.delete(key)
+        return AFTER_BACKOFF
 
-    def _requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
+    def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
+        """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
         if strategy == SKIP:
-            self._take_out(entity.key)
+            self.take_out(entity.key)
             self._to_unschedulable(entity)
         elif strategy == AFTER_BACKOFF and self._is_backing_off(entity):
             self._to_backoff(entity)
@@ -279,7 +336,7 @@ class SchedulingQueue:
     def _to_active(self, entity: QueuedEntityInfo) -> None:
         comes_from_backoff = self._pops_from_backoff and (
             entity.key in self._backing_off or entity.key in self._error_backing_off)
-        self._take_out(entity.key)
+        self.take_out(entity.key)
         if not comes_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
             return
@@ -289,7 +346,7 @@ class SchedulingQueue:
         self._wake()
 
     def _to_backoff(self, entity: QueuedEntityInfo) -> None:
-        self._take_out(entity.key)
+        self.take_out(entity.key)
         if self._pops_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
             return
@@ -312,6 +369,7 @@ class SchedulingQueue:
             plugin = self._gate(each)
             if plugin:
                 entity.gating_plugin, entity.gating_plugin_events = plugin, each.gating_plugin_events
+                break
         return entity.is_gated
 
     def _gate(self, queued: QueuedPodInfo) -> str:

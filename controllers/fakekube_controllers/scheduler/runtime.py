@@ -14,7 +14,7 @@ from fakekube.client.resources import Resource
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.framework.events import WILD_CARD, ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.extender import Extender
-from fakekube_controllers.scheduler.framework.handle import NominatingMode, PodGroupState
+from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.interface import Plugin, PluginFactory, PostFilterResult
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
@@ -25,6 +25,9 @@ from fakekube_controllers.scheduler.waiting import MAX_PERMIT_SECONDS, Changes, 
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
+    from fakekube_controllers.scheduler.framework.placements import PodGroupSchedulingFunc
+    from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
+    from fakekube_controllers.scheduler.groups.states import GroupStates
 
 T = TypeVar("T")
 
@@ -52,7 +55,7 @@ class Shared:
     changes: Changes | None = None  # None: plugins alone, in a test
     activate: Callable[[Iterable[str]], None] = lambda _: None
     cancel_pod_in_pre_bind: Callable[[str, str], bool] = lambda _, __: False
-    pod_group_state: Callable[[str, str], PodGroupState | None] = lambda _, __: None
+    groups: "GroupStates | None" = None  # None: there are no groups
     spawn: Callable[[Coroutine[Any, Any, object], str], None] | None = None
 
 
@@ -164,9 +167,10 @@ class Framework:
         """Try these unscheduled pods now."""
         self._shared.activate(uids)
 
-    def pod_group_state(self, namespace: str, name: str) -> PodGroupState | None:
-        """How it stands with the pods of a pod group now."""
-        return self._shared.pod_group_state(namespace, name)
+    @property
+    def groups(self) -> "GroupStates | None":
+        """What is known of groups and their pods now; None where there are no groups."""
+        return self._shared.groups
 
     def spawn(self, coro: Coroutine[Any, Any, object], name: str) -> None:
         """Run something beside the cycles."""
@@ -286,6 +290,26 @@ class Framework:
             reasons += status.reasons
             rejected_by = rejected_by or plugin.name
         return last, Status(Code.UNSCHEDULABLE, tuple(reasons), rejected_by)
+
+    async def run_pod_group_post_filter_plugins(
+        self, state: CycleState, group: "PodGroupInfo", snapshot: Snapshot, schedule: "PodGroupSchedulingFunc",
+    ) -> tuple[Mapping[str, NominatingInfo], Status]:
+        """Nominations by uid and SUCCESS of the first plugin that makes the group schedulable; else
+        the reasons of all, or an error.
+        """
+        reasons: list[str] = []
+        rejected_by = ""
+        for plugin in self.pod_group_post_filter_plugins:
+            nominations, status = await plugin.pod_group_post_filter(state, group, snapshot, schedule)
+            if status.code == Code.SUCCESS:
+                return nominations, status
+            if status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return nominations, status.of_plugin(plugin.name)
+            if not status.is_rejection:
+                return {}, error(f'error in "{plugin.name}" PodGroupPostFilter plugins: {status.message}')
+            reasons += status.reasons
+            rejected_by = rejected_by or plugin.name
+        return {}, Status(Code.UNSCHEDULABLE, tuple(reasons), rejected_by)
 
     def run_pre_score_plugins(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """Notes which scores are left out. An error, or None."""

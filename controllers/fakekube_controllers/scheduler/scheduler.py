@@ -8,7 +8,7 @@ Upstream: pkg/scheduler/{scheduler.go,schedule_one.go}.
 """
 
 from collections.abc import Coroutine, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
@@ -21,11 +21,11 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
-from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers
+from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers, watched_resources
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventResource
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
-from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
@@ -33,6 +33,9 @@ from fakekube_controllers.scheduler.profiles import profiles_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
+
+if TYPE_CHECKING:
+    from fakekube_controllers.scheduler.groups.groups import Groups
 
 CYCLE = "cycle"  # the key
 
@@ -56,6 +59,7 @@ class Scheduler:
         self.profiles = profiles_of(ctx, self.shared)
         self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
         self.pods = ctx.lister(PODS)
+        self.groups: Groups | None = None
 
     def setup(self, queue: WorkQueue[str]) -> None:
         """Add the handlers of nodes, pods and what plugins have registered."""
@@ -68,6 +72,11 @@ class Scheduler:
         self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
+        if EventResource.POD_GROUP in watched_resources(self.ctx):
+            # without the gate nothing of groups is loaded
+            from fakekube_controllers.scheduler.groups.groups import Groups
+
+            self.groups = Groups(self.ctx, self)
         EventHandlers(
             self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
             release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
@@ -102,13 +111,15 @@ class Scheduler:
         self.cycles.add(request)  # one entity a turn, so that other components get theirs
         if isinstance(queued, QueuedPodInfo):
             await self._schedule_pod(queued)
+        elif isinstance(queued, QueuedPodGroupInfo) and self.groups is not None:
+            await self.groups.schedule(queued)
         return None
 
     async def _schedule_pod(self, queued: QueuedPodInfo) -> None:
         pod = queued.info
         framework = self.profiles[pod.pod["spec"].get("schedulerName", "")]
         ACTING.set(Acting(self.ctx.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
-        if self._is_skipped(framework, queued):
+        if self.is_skipped(framework, queued):
             self.queue.done(pod.uid)
             return
         started = self.ctx.clock.time()
@@ -116,7 +127,7 @@ class Scheduler:
         self.shared.snapshot = self.cache.snapshot()
         found, raised = attempt(self.algorithms[framework.profile_name].schedule, state, pod, self.shared.snapshot)
         if raised is None:
-            await self._prepare_for_binding(Binding(framework, queued, state, found, started))
+            await self.prepare_for_binding(Binding(framework, queued, state, found, started))
         elif isinstance(raised, FitError):
             await self._does_not_fit(framework, queued, state, raised)
         else:
@@ -137,7 +148,8 @@ class Scheduler:
         self.shared.waiting_pods.add(WaitingPod(queued.info, node_name, seconds, clock, activity))
         return None
 
-    def _is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
+    def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
+        """Whether a pod is not to be tried: it is being deleted, or has a node."""
         pod = queued.info.pod
         if meta.is_deleting(pod):
             text = f"skip schedule deleting pod: {meta.namespace_of(pod)}/{meta.name_of(pod)}"
@@ -157,7 +169,7 @@ class Scheduler:
             nominating_info = result.nominating_info if result is not None else None
         await self.failures.handle(framework.recorder, queued, UNSCHEDULABLE, error.text(), error, nominating_info)
 
-    async def _prepare_for_binding(self, binding: Binding) -> None:
+    async def prepare_for_binding(self, binding: Binding) -> None:
         """Assume the pod on its node, reserve what it takes there, ask Permit plugins, and bind."""
         pod, state = binding.queued.info, binding.state
         self.cache.assume_pod(pod, binding.node_name)

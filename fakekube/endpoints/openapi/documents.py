@@ -73,7 +73,7 @@ class OpenAPI:
                 for name, digest in self._hashes.items()
             }
             for name, url in ({} if self.others is None else self.others.v3).items():
-                urls.setdefault(name, {"serverRelativeURL": url})
+                urls[name] = {"serverRelativeURL": url}
             return Response(200, orjson.dumps({"paths": urls}), PLAIN_TEXT)
         if path == "v2":
             return self._v2(request)
@@ -129,10 +129,10 @@ class OpenAPI:
         return Response(200, self._document("v2", self._swagger), JSON, headers)
 
     def _v2_digest(self) -> str:
-        text = "".join(self._hashes.values()).encode()
-        if self.others is not None and self.others.has_v2():
-            text = self._document("v2", self._swagger)
-        return hashlib.sha512(text).hexdigest().upper()
+        if self.others is None or not self.others.has_v2():
+            return hashlib.sha512("".join(self._hashes.values()).encode()).hexdigest().upper()
+        merged = self._document("v2", self._swagger)
+        return self._encoded("v2 digest", lambda: hashlib.sha512(merged).hexdigest().upper().encode()).decode()
 
     def _document(self, name: str, make: Callable[[], Tree]) -> bytes:
         return self._encoded(name, lambda: orjson.dumps(make()))

@@ -4,7 +4,7 @@ Upstream: kube-scheduler/framework/interface.go (Handle, WaitingPod, PodNominato
 """
 
 import enum
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from fakekube.cache.lister import Lister
@@ -20,6 +20,7 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
     from fakekube_controllers.scheduler.framework.extender import Extender
+    from fakekube_controllers.scheduler.groups.states import GroupStates
 
 T = TypeVar("T")
 
@@ -77,22 +78,6 @@ class PodNominator(Protocol):
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
         """The pods that are nominated for a node."""
-
-
-class PodGroupState(Protocol):
-    """How it stands with the pods of a pod group: by uid, as the cache knows them."""
-
-    @property
-    def unscheduled(self) -> Mapping[str, PodInfo]:
-        """Neither assumed on a node nor bound to one."""
-
-    @property
-    def assumed(self) -> Mapping[str, PodInfo]:
-        """Assumed on a node."""
-
-    @property
-    def assigned(self) -> Mapping[str, PodInfo]:
-        """Bound to a node."""
 
 
 class Handle(Protocol):
@@ -177,8 +162,9 @@ class Handle(Protocol):
 
     # groups
 
-    def pod_group_state(self, namespace: str, name: str) -> PodGroupState | None:
-        """How it stands with the pods of a pod group now; None where no such pod is known."""
+    @property
+    def groups(self) -> "GroupStates | None":
+        """What is known of groups and their pods now; None where there are no groups."""
 
     # work beside the cycle
 

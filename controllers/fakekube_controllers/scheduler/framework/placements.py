@@ -18,10 +18,10 @@ from fakekube_controllers.scheduler.framework.types import PodInfo
 
 
 class Placement(NamedTuple):
-    """Nodes, by name and in order, that a group is to be tried on."""
+    """Nodes, by name and in order, that a group is to be tried on; None: all of them."""
 
     name: str
-    node_names: Mapping[str, None]
+    node_names: Mapping[str, None] | None
 
 
 class ProposedAssignment(NamedTuple):
@@ -91,7 +91,8 @@ class PodGroupPostFilterPlugin(Plugin, Protocol):
 
     async def pod_group_post_filter(
         self, state: CycleState, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
-    ) -> tuple[Mapping[str, NominatingInfo], Status | None]:
-        """Nominations by uid of the pod, and None where the group can be made schedulable; a Status
-        as of PostFilter else. What it changes on ``snapshot`` it changes back.
+    ) -> tuple[Mapping[str, NominatingInfo], Status]:
+        """Nominations by uid of the pod, and SUCCESS where the group can be made schedulable, whose
+        text is told all the same; a Status as of PostFilter else. What it changes on ``snapshot``
+        it changes back.
         """

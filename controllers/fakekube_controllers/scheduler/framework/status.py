@@ -25,11 +25,15 @@ class Code(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A code, its reasons, and the plugin. Where a Status is returned, None is success."""
+    """A code, its reasons, and the plugin. Where a Status is returned, None is success.
+
+    ``error``: what went wrong as a whole, told before the reasons.
+    """
 
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+    error: str = ""
 
     @property
     def is_rejection(self) -> bool:
@@ -42,8 +46,8 @@ class Status:
 
     @property
     def message(self) -> str:
-        """The reasons in one text."""
-        return ", ".join(self.reasons)
+        """The error and the reasons in one text."""
+        return ", ".join((self.error, *self.reasons) if self.error else self.reasons)
 
 
 def unschedulable(*reasons: str) -> Status:

@@ -10,6 +10,7 @@ from fakekube_controllers.scheduler.framework.interface import PluginFactory
 from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
 from fakekube_controllers.scheduler.plugins.dynamic_resources import DynamicResources
+from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
 from fakekube_controllers.scheduler.plugins.image_locality import ImageLocality
 from fakekube_controllers.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
@@ -20,15 +21,20 @@ from fakekube_controllers.scheduler.plugins.node_resources_balanced_allocation i
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from fakekube_controllers.scheduler.plugins.node_volume_limits import NodeVolumeLimits
+from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
 from fakekube_controllers.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
+from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
 from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
 from fakekube_controllers.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from fakekube_controllers.scheduler.plugins.volume_zone import VolumeZone
 
-GATES = {"DynamicResources": "DynamicResourceAllocation"}
+GATES = {
+    "DynamicResources": "DynamicResourceAllocation", "GangScheduling": "GenericWorkload",
+    "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling", "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+}
 """The feature gates of plugins that are not always there."""
 
 
@@ -55,6 +61,9 @@ def in_tree_registry() -> dict[str, PluginFactory]:
         "ImageLocality": ImageLocality,
         "DefaultBinder": DefaultBinder,
         "NodeDeclaredFeatures": NodeDeclaredFeatures,
+        "GangScheduling": GangScheduling,
+        "TopologyPlacementGenerator": TopologyPlacement,
+        "PodGroupPodsCount": PodGroupPodsCount,
     }
 
 
@@ -84,5 +93,8 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
         "NodeResourcesBalancedAllocation": 1,
         "ImageLocality": 1,
         "DefaultBinder": 0,
+        "GangScheduling": 0,
+        "TopologyPlacementGenerator": 0,
+        "PodGroupPodsCount": 1,
     }
     return {name: weight for name, weight in plugins.items() if name not in GATES or enabled(GATES[name])}
