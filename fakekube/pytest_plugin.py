@@ -58,7 +58,7 @@ INI = {
     "on_exec": "what commands in containers answer: module:function",
     "on_connect": "what ports of containers answer: module:function",
     "on_metric": "what autoscalers measure: module:function",
-    "scheduler_plugins": "which plugins the scheduler runs: module:function, of its context",
+    "scheduler_plugins": "which more plugins the scheduler runs: module:function, of its context",
     "extra": "controllers that run besides, module:name",
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",

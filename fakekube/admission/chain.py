@@ -50,7 +50,9 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "DefaultIngressClass": "defaults:DefaultIngressClass",
     "DenyServiceExternalIPs": "optional:DenyServiceExternalIPs",
     "PodTopologyLabels": "defaults:PodTopologyLabels",
+    "PodGroupWorkloadExists": "groups_of_1_36:PodGroupWorkloadExists",
     "NodeDeclaredFeatureValidator": "",
+    "JobValidation": "groups_of_1_36:JobValidation",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
     "MutatingAdmissionPolicy": "configured:MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook": "configured:MutatingAdmissionWebhook",
@@ -59,8 +61,8 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "optional:AlwaysDeny",
 })
-"""Every plugin that upstream has, in the order in which they run, and where it stands below
-``fakekube.admission``.
+"""Every plugin that upstream has in some release, in the order in which they run, and where it
+stands below ``fakekube.admission``.
 
 Those without a place are not modelled. A new plugin is a class and a
 line here.

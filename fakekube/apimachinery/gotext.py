@@ -21,6 +21,17 @@ def value_text(value: Json) -> str:
     return float_text(value) if isinstance(value, float) else str(value)
 
 
+def string_text(value: Json) -> str:
+    """A value as ``%s`` prints it, which is for texts: ``map[a:x b:%!s(int64=1)]``."""
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{string_text(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(string_text, value)) + "]"
+    if isinstance(value, str):
+        return value
+    return type_text(value) if value is None else f"%!s({type_text(value)}={value_text(value)})"
+
+
 def float_text(value: float) -> str:
     """A number as ``%v`` prints it: 10.5, 1e+06."""
     if isinstance(value, int):

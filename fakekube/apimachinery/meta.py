@@ -135,3 +135,26 @@ def find_condition(obj: ReadOnlyTree, condition_type: str) -> Tree | None:
 def is_condition_true(obj: ReadOnlyTree, condition_type: str) -> bool:
     """Whether the condition is there and its status is ``"True"``."""
     return conditions.is_true((obj.get("status") or EMPTY).get("conditions"), condition_type)
+
+
+_TYPES: Mapping[str, type] = {
+    "name": str, "namespace": str, "uid": str, "resourceVersion": str, "creationTimestamp": str, "deletionTimestamp": str,
+    "generation": int, "labels": dict, "annotations": dict, "finalizers": list, "ownerReferences": list,
+}
+
+
+def is_object(value: Any) -> bool:
+    """Whether what a server sent has the form of an object with a name, a uid and a version.
+
+    Everybody relies on that; it is asked once something has gone wrong.
+    """
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict) or not {"name", "uid", "resourceVersion"} <= metadata.keys():
+        return False
+    if not all(isinstance(metadata[name], kind) for name, kind in _TYPES.items() if metadata.get(name) is not None):
+        return False
+    texts = [*(metadata.get("finalizers") or ()), *(metadata.get("labels") or EMPTY).values()]
+    owners = metadata.get("ownerReferences") or ()
+    return all(isinstance(text, str) for text in texts) and all(
+        isinstance(owner, dict) and all(isinstance(owner.get(name), str) for name in ("apiVersion", "kind", "name", "uid"))
+        for owner in owners)

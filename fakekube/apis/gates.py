@@ -18,6 +18,12 @@ _NEVER = 1000
 _DIGITS = "0123456789"
 
 
+OWN = ("CronJobWorkloads", "UserWorkloadsForJobs", "ParentCompositePodGroups")
+"""Gates that upstream does not have: where a KEP says one thing and upstream does another, they
+switch to what the KEP says. Off by default, in every release, and not told among the release's.
+"""
+
+
 class UnknownFeatureGate(ValueError):
     """A gate that the release does not have."""
 
@@ -60,8 +66,12 @@ class Gates(Mapping[str, bool]):
             if not line.startswith("#"):
                 self._read(line, minor)
         overrides = overrides or {}
+        self._elsewhere |= dict.fromkeys(OWN, False)
         for name in overrides:
-            self._check(name, overrides[name])
+            if name in OWN:
+                self._elsewhere[name] = overrides[name]
+            else:
+                self._check(name, overrides[name])
         self._state = {name: _state(gate, overrides) for name, gate in self.known.items()}
         if overrides:
             self._check_needs()

@@ -1,7 +1,7 @@
 """The API server: every request passes through it, and no HTTP library is needed.
 
 Read ``handle`` first: it is the whole path of a request. Upstream: apiserver/pkg/server and
-kube-apiserver's control plane, without the aggregation layer.
+kube-apiserver's control plane, and kube-aggregator's handler.
 """
 
 import logging
@@ -14,6 +14,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
+from fakekube.apiserver.aggregation import Aggregation
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.authorization import impersonate
 from fakekube.apiserver.customresources import DEFINITIONS, follow_definitions
@@ -40,10 +41,14 @@ from fakekube.registry.resources import ResourceRegistry
 from fakekube.registry.stores import Stores
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Storage
+from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
+    from fakekube.aggregator.apiservices import Aggregator
+    from fakekube.aggregator.servers import Servers
     from fakekube.apiserver.audit import AuditLog, Write
     from fakekube.webhooks.client import WebhookClient
 
@@ -110,11 +115,37 @@ class APIServer:
         self._paths = MetaPaths(self.services, self.log, release, self.metric_texts, self.tokens)
         self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
+        self._aggregation: Aggregation | None = None
+        self._aggregator: Aggregator | None = None  # None: every path is ours
         self._audit = None if audit is None else _audit_log(audit, clock)
 
     def use_webhooks(self, client: "Callable[[], WebhookClient]") -> None:
         """Let webhooks that convert objects be called by this client."""
         self._webhooks = client
+
+    def use_servers(self, servers: "Callable[[], Servers]", tasks: Tasks, activity: Activity) -> None:
+        """Let APIServices lead to these servers; ``tasks`` run what asks how they are."""
+        def make() -> "Aggregator":
+            from fakekube.aggregator.apiservices import Aggregator
+
+            return Aggregator(
+                self.resources, self.buckets, self.cluster, self.clock, servers=servers(), tasks=tasks, activity=activity)
+
+        def made(aggregator: "Aggregator") -> None:
+            self._aggregator = self._paths.aggregator = aggregator
+            self.resources.note_change()
+
+        self._aggregation = Aggregation(self.buckets, make, made)
+
+    def start(self) -> None:
+        """Let other servers be asked how they are."""
+        if self._aggregation is not None:
+            self._aggregation.start()
+
+    def stop(self) -> None:
+        """Ask no other server any more."""
+        if self._aggregation is not None:
+            self._aggregation.stop()
 
     def _webhook_client(self) -> "WebhookClient":
         assert self._webhooks is not None, "this server was given nothing that calls webhooks"
@@ -164,6 +195,10 @@ class APIServer:
         return self._decorator.decorate(request, response, asked.audit_id)
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
+        if self._aggregator is not None:
+            answer = await self._aggregator.answer(info, request)
+            if answer is not None:
+                return answer
         if not info.is_resource:
             own = self.extra_paths.get(request.path)
             return self._paths.answer(request) if own is None else await own(request)

@@ -19,6 +19,7 @@ from fakekube.endpoints.scope import Services
 from fakekube.registry.kind import Kind
 
 if TYPE_CHECKING:
+    from fakekube.aggregator.apiservices import Aggregator
     from fakekube.endpoints.openapi.documents import OpenAPI
 
 JWKS = "application/jwk-set+json"
@@ -42,6 +43,7 @@ class MetaPaths:
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
         self._generation = self._resources.generation
         self._openapi: OpenAPI | None = None
+        self.aggregator: Aggregator | None = None  # what knows of other servers, where there are any
         self._fixed: dict[str, Callable[[Request], Response]] = {
             "": self._index, "index.html": self._index, "version": self._version, "metrics": self._metrics,
             ".well-known/openid-configuration": self._issuer, "openid/v1/jwks": self._keys,
@@ -66,6 +68,7 @@ class MetaPaths:
 
             services = self._services
             self._openapi = OpenAPI(services.definitions, self._resources, services.clock, self._release)
+        self._openapi.others = self.aggregator
         return self._openapi.answer(request)
 
     # discovery
@@ -77,6 +80,9 @@ class MetaPaths:
         if parts == ["api"] or parts == ["apis"]:
             return self._groups(request, parts[0])
         group, rest = ("", parts[1:]) if parts[0] == "api" else (parts[1], parts[2:])
+        merged = self.aggregator
+        if group and not rest and merged is not None and merged.has_group(group):
+            return self._document(request, lambda: merged.group_document(group))
         if not self._resources.has_group(group):
             return page_not_found()
         if not rest:
@@ -100,14 +106,16 @@ class MetaPaths:
                 return self._aggregated(request, root, media)
         kinds = self._resources.kinds
         if root == "apis":
-            return self._document(request, lambda: discovery.group_list(kinds))
+            merged = self.aggregator
+            return self._document(request, lambda: discovery.group_list(kinds) if merged is None else merged.group_list())
         address = request.headers.get("host", "")
         form = negotiation.negotiate(request, table=False, transforms=False)
         return tree_answer(discovery.core_versions(kinds, address), form, 200, self._services)
 
     def _aggregated(self, request: Request, root: str, media: str) -> Response:
-        is_core = root == "api"
-        data, tag = self._encoded(f"aggregated {root}", Form(media), lambda: discovery.aggregated(
+        is_core, merged = root == "api", self.aggregator
+        make = discovery.aggregated if is_core or merged is None else merged.aggregated
+        data, tag = self._encoded(f"aggregated {root}", Form(media), lambda: make(
             tuple(kind for kind in self._resources.kinds if (not kind.group) == is_core)))
         headers = [("ETag", tag), ("Vary", "Accept"), ("Cache-Control", "public")]
         if request.headers.get("if-none-match") == tag:
@@ -131,7 +139,8 @@ class MetaPaths:
     # the rest
 
     def _index(self, request: Request) -> Response:
-        return tree_answer({"paths": index_paths(self._resources.kinds)}, PRETTY)
+        theirs = [] if self.aggregator is None else self.aggregator.paths
+        return tree_answer({"paths": sorted(dict.fromkeys([*index_paths(self._resources.kinds), *theirs]))}, PRETTY)
 
     def _version(self, request: Request) -> Response:
         check_method(request)

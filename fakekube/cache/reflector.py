@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from typing import Protocol
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Frame
@@ -32,6 +33,8 @@ BACKOFF_RESET_SECONDS = 120.0
 SHORT_WATCH_SECONDS = 1.0
 # further ones do not pull virtual time: a resource that is not served may never be
 DAEMON_TRIES = 8
+MISFITS = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
+"""What is raised by who meets something that has not the form of an object, or by a defect."""
 
 
 class Target(Protocol):
@@ -98,7 +101,12 @@ class Reflector:
         )
         self.resource_version, self.last_error = result.resource_version, ""
         ACTING.set(None)
-        self.target.replace(result.items)
+        try:
+            self.target.replace(result.items)
+        except MISFITS as error:
+            if all(map(meta.is_object, result.items)):
+                raise
+            raise self._nonsense() from error
 
     async def _watch(self) -> bool:
         """One watch, to its end. True when the version is too old to go on from."""
@@ -123,10 +131,26 @@ class Reflector:
             await self._back_off()
         return False
 
+    def _nonsense(self) -> TransportError:
+        """What is made of the answer of a server behind ours, which may send anything."""
+        return TransportError(f"{self.resource}: the server sends what is no object")
+
     def _take_up(self, frame: Frame) -> bool:
         """One event of a watch. False when the version is too old to go on from."""
-        event = frame.tree
-        assert isinstance(event, dict), "a watch frame is an object"
+        try:
+            event = frame.tree
+        except ValueError as error:
+            raise self._nonsense() from error
+        if not isinstance(event, dict):
+            raise self._nonsense()
+        try:
+            return self._take_up_event(event)
+        except MISFITS as error:
+            if event.get("type") in ("ADDED", "MODIFIED", "DELETED") and meta.is_object(event.get("object")):
+                raise
+            raise self._nonsense() from error
+
+    def _take_up_event(self, event: Tree) -> bool:
         event_type, obj = event["type"], event["object"]
         if event_type == "ERROR":
             error = APIError.from_status(obj, 500)

@@ -83,6 +83,9 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
         for part in parts:
             await controllermanager.install(client, part)
         components = [one for part in parts for one in controllermanager.parts_of(part)]
+        apis = [api.name for part in parts for api in controllermanager.apis_of(part)]
+        if apis:
+            click.echo(f"not served to another cluster: {', '.join(apis)}", err=True)
         hooks = [hook for part in parts for hook in controllermanager.webhooks_of(part)]
         async with WebhookServer(client, hooks, host=webhook_host):
             click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)

@@ -32,6 +32,16 @@ class ListResult(NamedTuple):
     remaining: int | None = None
 
 
+def _list_result(tree: Tree, resource: Resource) -> "ListResult":
+    metadata = tree.get("metadata") or {}
+    items: Any = tree.get("items") or []
+    for item in items:
+        if "kind" not in item:  # built-in lists leave it to the list's own kind
+            item["apiVersion"], item["kind"] = resource.api_version, resource.kind
+    version, continue_token = metadata.get("resourceVersion", ""), metadata.get("continue", "")
+    return ListResult(items, version, continue_token, metadata.get("remainingItemCount"))
+
+
 class Client:
     """Reads and writes objects as one user with one user agent.
 
@@ -117,13 +127,10 @@ class Client:
         query = parameters.list_options(
             label_selector, field_selector, limit, continue_token, resource_version, resource_version_match)
         tree = await self._rest.tree("GET", resource.path(namespace), query)
-        metadata = tree.get("metadata") or {}
-        items: Any = tree.get("items") or []
-        for item in items:
-            if "kind" not in item:  # built-in lists leave it to the list's own kind
-                item["apiVersion"], item["kind"] = resource.api_version, resource.kind
-        version, continue_token = metadata.get("resourceVersion", ""), metadata.get("continue", "")
-        return ListResult(items, version, continue_token, metadata.get("remainingItemCount"))
+        try:
+            return _list_result(tree, resource)
+        except (TypeError, AttributeError) as error:  # of a server behind ours, which may send anything
+            raise TransportError(f"{resource}: the answer is no list") from error
 
     async def create(
         self, resource: Resource, obj: Tree, namespace: str = "", *, subresource: str = "", name: str = "",
@@ -270,6 +277,13 @@ class Client:
             send_initial_events=send_initial_events,
         )
         return watch
+
+    @property
+    def stale_versions(self) -> tuple[str, ...]:
+        """The group versions of aggregated API servers that were away when ``resources`` was asked
+        last.
+        """
+        return self._discovery.stale
 
     async def resource(self, name: str) -> Resource:
         """A resource by its plural, singular, short name, kind or ``plural.group``.

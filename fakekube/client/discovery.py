@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, api_version, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.client.rest import RESTClient
@@ -27,12 +27,24 @@ class Entry(NamedTuple):
     verbs: tuple[str, ...] = ()
 
 
+class Served(NamedTuple):
+    """What a document names; ``stale`` are group versions of which the server knows no more."""
+
+    entries: tuple[Entry, ...]
+    stale: tuple[str, ...] = ()
+
+
 class Discovery:
-    """What a server serves, in its own order of preference."""
+    """What a server serves, in its own order of preference.
+
+    ``stale`` are the group versions (``metrics.k8s.io/v1beta1``) of servers behind it that were
+    away when it was asked last.
+    """
 
     def __init__(self, rest: RESTClient) -> None:
         self._rest = rest
         self._entries: list[Entry] = []
+        self.stale: tuple[str, ...] = ()
 
     async def resource(self, name: str) -> Resource:
         """A resource by its plural, singular, short name or kind.
@@ -81,11 +93,16 @@ class Discovery:
         raise KeyError(f"the server doesn't have a resource type {what!r}")
 
     async def _load(self) -> list[Entry]:
-        entries: list[Entry] = []
+        entries, stale = list[Entry](), list[str]()
         for path in ("/api", "/apis"):
             response = await self._rest.request("GET", path, accept=AGGREGATED)
             known = _aggregated(response.body)
-            entries.extend(await self._load_each(orjson.loads(response.body)) if known is None else known)
+            if known is None:
+                entries.extend(await self._load_each(orjson.loads(response.body)))
+            else:
+                entries.extend(known.entries)
+                stale.extend(known.stale)
+        self.stale = tuple(stale)
         return entries
 
     async def _load_each(self, document: Tree) -> list[Entry]:
@@ -115,13 +132,17 @@ def _preferred_first(group: Tree) -> list[Tree]:
 
 
 @memoized(16)
-def _aggregated(body: bytes) -> tuple[Entry, ...] | None:
-    """The entries of an aggregated document, None for one of another kind.
+def _aggregated(body: bytes) -> Served | None:
+    """What an aggregated document names, None for one of another kind.
 
     Servers that are alike send the same bytes.
     """
     document = orjson.loads(body)
-    return tuple(_entries_of_groups(document)) if document.get("kind") == "APIGroupDiscoveryList" else None
+    if document.get("kind") != "APIGroupDiscoveryList":
+        return None
+    return Served(tuple(_entries_of_groups(document)), tuple(
+        api_version((group.get("metadata") or {}).get("name", ""), version["version"])
+        for group in document["items"] for version in group["versions"] if version.get("freshness") == "Stale"))
 
 
 def _entries_of_groups(document: Tree) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ import orjson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.client.transport import Transport
+from fakekube.client.transport import Transport, TransportError
 
 Query = dict[str, list[str]]
 
@@ -56,8 +56,7 @@ class RESTClient:
         """
         encoded = b"" if body is None else orjson.dumps(body)
         response = await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True))
-        result: Tree = orjson.loads(_accepted(response).body)
-        return result
+        return _parsed(_accepted(response), method, path)
 
     async def find(self, path: str, query: Query | None = None) -> Tree | None:
         """What the server answers to a GET;
@@ -67,8 +66,7 @@ class RESTClient:
         response = await self.transport.request(self._made("GET", path, query, b"", JSON, canonical=True))
         if response.status == 404:
             return None
-        result: Tree = orjson.loads(_accepted(response).body)
-        return result
+        return _parsed(_accepted(response), "GET", path)
 
     def _made(
         self, method: str, path: str, query: Query | None, body: bytes, content_type: str, accept: str = "", *,
@@ -87,6 +85,15 @@ def _accepted(response: Response) -> Response:
     if response.status >= 400:
         raise error_of(response)
     return response
+
+
+def _parsed(response: Response, method: str, path: str) -> Tree:
+    """The tree of an answer. Raises TransportError for one that is no JSON."""
+    try:
+        result: Tree = orjson.loads(response.body)
+    except orjson.JSONDecodeError as error:
+        raise TransportError(f"{method} {path}: the answer is no JSON: {error}") from error
+    return result
 
 
 def error_of(response: Response) -> APIError:

@@ -19,10 +19,11 @@ from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
+from fakekube.client.resources import API_SERVICES
 from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
-from fakekube.composition.controlplane import WebhookCalls, build_apiserver
+from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
@@ -38,6 +39,7 @@ from fakekube.util.tasks import Tasks, finish
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fakekube.apimachinery.http import Handler
     from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
@@ -74,8 +76,9 @@ class Cluster:
     ``kubernetes_version``, ``feature_gates``, ``clock``, ``seed`` ...); or ``options`` has them
     all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
     what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
-    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which plugins the scheduler runs
-    (a function from its context to them). A text ``module:function`` does as well as a function.
+    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which more plugins the scheduler
+    runs (a function from its context to their classes). A text ``module:function`` does as well
+    as a function.
 
     ``extra`` are components that run besides the installed controllers, a controller of your own
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
@@ -114,17 +117,20 @@ class Cluster:
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = _audit_file(self.options.audit_log)
-        self._webhook_calls = WebhookCalls(self.activity)
+        self._calls = OutgoingCalls(self.activity, self.tasks)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
         self._servers: list[Served] = []
-        self._webhooks: list[Tree] = []
+        self._registered: list[Tree] = []
         self._is_started = False
-        if hooks := self._controllers.webhooks(self.options.controllers):
+        addons = self._controllers.addons(self.options.controllers)
+        if hooks := [hook for addon in addons for hook in addon.webhooks]:
             from fakekube.composition import functionwebhooks
 
-            self._webhooks += functionwebhooks.declared(self._webhook_calls.callables, hooks, self.client)
+            self._registered += functionwebhooks.declared(self._calls.callables, hooks, self.client)
+        for api in (api for addon in addons for api in addon.apis):
+            self.aggregate(api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -138,7 +144,7 @@ class Cluster:
         plane = build_apiserver(
             options, self._clock, rng, identity=self._identity, nodes=NodeAgents(self._controllers.kubelet),
             service_accounts=self._has_service_accounts,
-            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls,
+            state=state.storage.fork() if state is not None else None, calls=self._calls,
             audit=self._audit.write if self._audit is not None else None)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
@@ -205,8 +211,8 @@ class Cluster:
             from fakekube.composition import defaultstorageclass
 
             await defaultstorageclass.create(self.client)
-        if self._webhooks:
-            await self.load(self._webhooks)
+        if self._registered:
+            await self.load(self._registered)
         self._is_started = True
         for manifests in self._manifests:
             await self.load(manifests)
@@ -315,7 +321,7 @@ class Cluster:
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
-        await self._webhook_calls.close()
+        await self._calls.close()
         if self._audit is not None:
             self._audit.close()
 
@@ -407,14 +413,31 @@ class Cluster:
             from fakekube.composition import functionwebhooks
 
             configuration = functionwebhooks.register(
-                self._webhook_calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
+                self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
             if self._is_started:
                 resource = functionwebhooks.resource_of(configuration)
                 finish(self.client.create(resource, copy.deepcopy(configuration)))
-            self._webhooks.append(configuration)
+            self._registered.append(configuration)
             return function
 
         return register
+
+    def aggregate(
+        self, name: str, server: "Handler | str", *, ca_bundle: bytes = b"", group_priority: int = 1000,
+        version_priority: int = 15,
+    ) -> None:
+        """Let another server answer for a version of an API group: ``v1.shop.example.com``.
+
+        It is a Handler of this process (``async handle(Request) -> Response``), or the URL of one
+        that speaks HTTP(S); ``ca_bundle`` (PEM) says whose certificate it must show, any will do
+        without. An APIService of the name stands for it, and ends it when it is deleted.
+        ValueError for a name that is taken, APIError for one that is no version of a group.
+        """
+        service = self._calls.registered.add(
+            name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
+        if self._is_started:
+            finish(self.client.create(API_SERVICES, copy.deepcopy(service)))
+        self._registered.append(service)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.

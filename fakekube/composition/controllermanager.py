@@ -24,7 +24,7 @@ from fakekube.util.tasks import Tasks, turn
 if TYPE_CHECKING:
     from fakekube.client.client import Client
     from fakekube.composition.serverobjects import ServerObjects
-    from fakekube.runtime.addon import AddOn, Webhook
+    from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
@@ -96,6 +96,13 @@ def webhooks_of(made: "Runnable | Declaration | AddOn") -> "tuple[Webhook, ...]"
     return made.webhooks if isinstance(made, AddOn) else ()
 
 
+def apis_of(made: "Runnable | Declaration | AddOn") -> "tuple[AggregatedAPI, ...]":
+    """The aggregated APIs of an add-on; a controller has none."""
+    from fakekube.runtime.addon import AddOn
+
+    return made.apis if isinstance(made, AddOn) else ()
+
+
 async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
     """Put into a cluster what an add-on brings; a controller brings nothing.
 
@@ -157,10 +164,12 @@ class ControllerManager:
 
         return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
-    def webhooks(self, option: str) -> "list[Webhook]":
-        """Those of the add-ons that run besides, or that the option ``controllers`` names."""
+    def addons(self, option: str) -> "list[AddOn]":
+        """Those that run besides, and those that the option ``controllers`` names."""
+        from fakekube.runtime.addon import AddOn
+
         named = [component(name) for name in selected(option) if name in installed().addons]
-        return [hook for made in (*named, *self._extra) for hook in webhooks_of(made)]
+        return [made for made in (*named, *self._extra) if isinstance(made, AddOn)]
 
     @property
     def is_running(self) -> bool:

@@ -30,17 +30,20 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.admission.policy.typechecking import TypeChecker
     from fakekube.admission.services import Services
     from fakekube.apimachinery.types import Tree
+    from fakekube.composition.aggregatedservers import AggregatedServers, Registered
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
     from fakekube.webhooks.callables import Callables
     from fakekube.webhooks.client import WebhookClient
+    from fakekube.webhooks.services import ServiceResolver
     from fakekube.webhooks.transport import Transport
 
 
@@ -53,16 +56,17 @@ unchanged. For tests.
 """
 
 
-class WebhookCalls:
-    """What calls to webhooks need: something that sends them, the webhooks that are functions, and
-    the activity of the cluster.
+class OutgoingCalls:
+    """What calls to webhooks and to aggregated API servers need: something that sends them, the
+    webhooks that are functions, the servers that are Handlers, and the activity of the cluster.
 
-    One for the life of a cluster.
+    One for the life of a cluster. ``tasks`` run what is no part of a request.
     """
 
-    def __init__(self, activity: Activity | None = None) -> None:
-        self.activity = activity or Activity()
+    def __init__(self, activity: Activity | None = None, tasks: Tasks | None = None) -> None:
+        self.activity, self.tasks = activity or Activity(), tasks or Tasks()
         self._posts: WebhookPosts | None = None
+        self._servers: list[AggregatedServers] = []
 
     @cached_property
     def callables(self) -> "Callables":
@@ -70,6 +74,21 @@ class WebhookCalls:
         from fakekube.webhooks.callables import Callables
 
         return Callables()
+
+    @cached_property
+    def registered(self) -> "Registered":
+        """The aggregated API servers that somebody has named."""
+        from fakekube.composition.aggregatedservers import Registered
+
+        return Registered()
+
+    def servers(self, resolver: "ServiceResolver", identity: Identity) -> "AggregatedServers":
+        """What asks aggregated API servers."""
+        from fakekube.composition.aggregatedservers import AggregatedServers
+
+        made = AggregatedServers(self.registered, resolver, self.tasks, identity.front_proxy)
+        self._servers.append(made)
+        return made
 
     def transport(self) -> "Transport":
         """Sends POSTs; made when it is first asked for."""
@@ -83,6 +102,8 @@ class WebhookCalls:
         """Close its connections; harmless when there are none."""
         if self._posts is not None:
             await self._posts.close()
+        for servers in self._servers:
+            await servers.close()
 
 
 class ControlPlane(NamedTuple):
@@ -98,19 +119,21 @@ class ControlPlane(NamedTuple):
     identity: Identity
 
     def start(self) -> None:
-        """Let time work on what is stored."""
+        """Let time work on what is stored, and other servers be asked."""
+        self.apiserver.start()
         self.expiry.start()
         self.compaction.start()
 
     def stop(self) -> None:
         """Let everything stay as it is."""
+        self.apiserver.stop()
         self.expiry.stop()
         self.compaction.stop()
 
 
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
-    service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
+    service_accounts: Callable[[], bool], state: Storage | None = None, calls: "OutgoingCalls | None" = None,
     audit: "Callable[[bytes], None] | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
@@ -127,7 +150,7 @@ def build_apiserver(
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
-    calls = calls or WebhookCalls()
+    calls = calls or OutgoingCalls()
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
     facts = ServerFacts(tracks_tokens=False) if state is not None else ServerFacts(
@@ -143,6 +166,9 @@ def build_apiserver(
     configuration = _admission_configuration(options)
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
     apiserver.use_webhooks(webhooks)
+    apiserver.use_servers(
+        lambda: calls.servers(_resolver(options, apiserver.cluster, rng.fork("aggregated")), identity),
+        calls.tasks, calls.activity)
     apiserver.use_admission(chain.build_chain(
         disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
         service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls, configuration),
@@ -156,7 +182,7 @@ def build_apiserver(
 
 
 def _admission_services(
-    apiserver: APIServer, rng: Rng, webhooks: "Callable[[], WebhookClient]", calls: WebhookCalls,
+    apiserver: APIServer, rng: Rng, webhooks: "Callable[[], WebhookClient]", calls: OutgoingCalls,
     configuration: "Mapping[str, Tree]",
 ) -> "Services":
     from fakekube.admission.services import Services
@@ -190,18 +216,23 @@ def _admission_configuration(options: ClusterOptions) -> "Mapping[str, Tree]":
 
 
 def _webhooks(
-    options: ClusterOptions, objects: "Cluster", rng: Rng, calls: WebhookCalls,
+    options: ClusterOptions, objects: "Cluster", rng: Rng, calls: OutgoingCalls,
 ) -> "Callable[[], WebhookClient]":
     """What gives the client of webhooks, made when the first webhook is called."""
     @cache
     def client() -> "WebhookClient":
         from fakekube.webhooks.client import WebhookClient
-        from fakekube.webhooks.services import ServiceResolver
 
-        resolver = ServiceResolver(options.webhook_services, objects, rng.fork("webhooks"))
+        resolver = _resolver(options, objects, rng.fork("webhooks"))
         return WebhookClient(calls.transport(), resolver, calls.activity)
 
     return client
+
+
+def _resolver(options: ClusterOptions, objects: "Cluster", rng: Rng) -> "ServiceResolver":
+    from fakekube.webhooks.services import ServiceResolver
+
+    return ServiceResolver(options.webhook_services, objects, rng)
 
 
 def _node_rules() -> Sequence[PolicyRule]:

@@ -19,7 +19,10 @@ from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import UserInfo
-    from fakekube.util.certificates import CertificateAuthority
+    from fakekube.util.certificates import CertificateAuthority, Signed
+
+FRONT_PROXY = "front-proxy-client"
+"""The name that aggregated API servers believe when it tells them who asks."""
 
 
 class Identity:
@@ -77,6 +80,17 @@ class Identity:
         from fakekube.util import certificates
 
         return self.authority if certificates.is_available() else None
+
+    def front_proxy(self) -> "Signed | None":
+        """What the API server shows to aggregated ones, which know its signer from the ConfigMap
+        ``extension-apiserver-authentication``; None without TLS.
+        """
+        if not self.has_tls:
+            return None
+        from fakekube.util import certificates
+
+        valid = certificates.FIRST.timestamp(), certificates.LAST.timestamp()
+        return self.authority.client(FRONT_PROXY, valid=valid)
 
     @property
     def root_ca(self) -> str:

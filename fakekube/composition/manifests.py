@@ -13,6 +13,7 @@ from fakekube.client.client import Client
 from fakekube.composition.options import OptionError
 
 ENDINGS = (".yaml", ".yml", ".json")  # kubectl's
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")  # kustomize's
 KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
 
 
@@ -55,10 +56,14 @@ def read_files(path: Path) -> list[Tree]:
     """The objects in a file, or in the YAML and JSON files of a directory, sorted by name; what is
     below it is left out.
 
-    Raises OptionError, with the file's name, for what is no manifest or cannot be read.
+    Raises OptionError, with the file's name, for what is no manifest or cannot be read, and for a
+    folder that kustomize builds something of.
     """
     if not path.is_dir():
         return read(_text_of(path), str(path))
+    for name in KUSTOMIZATIONS:
+        if (path / name).is_file():
+            raise OptionError(f"{path}: a folder with a {name} is built first: give what kubectl kustomize {path} prints")
     files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS and not each.is_dir())
     if not files:
         raise OptionError(f"{path}: there is no file of {', '.join(f'*{ending}' for ending in ENDINGS)} in this directory")

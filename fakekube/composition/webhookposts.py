@@ -71,7 +71,7 @@ class WebhookPosts:
             ended = isinstance(error, aiohttp.ServerDisconnectedError)
             raise Dropped("EOF" if ended else "read: connection reset by peer") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise NoAnswer(_told(error)) from error
+            raise NoAnswer(told(error)) from error
 
     def _context(self, ca_bundle: bytes) -> ssl.SSLContext:
         found = self._contexts.get(ca_bundle)
@@ -81,14 +81,8 @@ class WebhookPosts:
         return found
 
     def _open(self) -> "aiohttp.ClientSession":
-        import aiohttp
-
         if self._session is None:
-            trace = aiohttp.TraceConfig()
-            trace.on_connection_reuseconn.append(_note)
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[trace],
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=None))
+            self._session = new_session()
         return self._session
 
 
@@ -100,6 +94,17 @@ class Reused:
     """Whether a request went over a connection that another had used before."""
 
     connection = False
+
+
+def new_session() -> "aiohttp.ClientSession":
+    """What sends requests, each with a Reused in its trace context, and keeps no cookies."""
+    import aiohttp
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[trace],
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None))
 
 
 async def _note(_session: object, context: Any, _params: object) -> None:
@@ -135,7 +140,7 @@ async def _body(answer: "aiohttp.ClientResponse") -> bytes:
     return b"".join(pieces)
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """What Go says of a failure."""
     import aiohttp
 

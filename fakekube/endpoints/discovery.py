@@ -27,8 +27,13 @@ def core_versions(kinds: Kinds, address: str) -> Tree:
 
 
 def group_list(kinds: Kinds) -> Tree:
-    """The document of ``/apis``."""
-    groups = dict.fromkeys(kind.group for kind in kinds if kind.group)
+    """The document of ``/apis``.
+
+    Groups with custom kinds stand in the order of the names of their APIServices.
+    """
+    groups = dict.fromkeys(kind.group for kind in kinds if kind.group and not kind.custom)
+    custom = sorted((f"{kind.version}.{kind.group}", kind.group) for kind in kinds if kind.custom)
+    groups |= dict.fromkeys(group for _, group in custom)
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(kinds, group) for group in groups]}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from fakekube.apimachinery.gotext import value_text
+from fakekube.apimachinery.gotext import string_text, value_text
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.patch.element_order import Places, hashable, in_order, kind_of, partition
 from fakekube.patch.errors import PatchError, bad_format, bad_type, no_merge_key
@@ -322,4 +322,4 @@ def _field_of(directive: str, prefix: str, what: str) -> str:
 
 
 def _unknown_directive(item: Tree) -> PatchError:
-    return PatchError(f"unknown patch type: {value_text(item[DIRECTIVE])} in map: {value_text(item)}")
+    return PatchError(f"unknown patch type: {string_text(item[DIRECTIVE])} in map: {value_text(item)}")

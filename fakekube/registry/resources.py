@@ -67,6 +67,12 @@ class ResourceRegistry:
             for changed in self._observers:
                 changed(kind, last)
 
+    def note_change(self) -> None:
+        """Something else than a kind has changed of what is served: documents are to be made
+        anew.
+        """
+        self.generation += 1
+
     # asking
 
     def kind(self, group: str, version: str, plural: str) -> Kind | None:

@@ -6,7 +6,7 @@ come from here.
 """
 
 from fakekube.client.resources import Resource
-from fakekube.runtime.addon import AddOn, Webhook
+from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
 from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.component import Component, Runnable
 from fakekube.runtime.context import Context
@@ -14,6 +14,6 @@ from fakekube.runtime.manager import Manager
 from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
 
 __all__ = [
-    "AddOn", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable",
-    "TerminalError", "Webhook", "controller",
+    "AddOn", "AggregatedAPI", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result",
+    "Runnable", "TerminalError", "Webhook", "controller",
 ]

@@ -17,6 +17,7 @@ from fakekube.runtime.context import Context
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fakekube.apimachinery.http import Handler
     from fakekube.apimachinery.types import Tree
 
 Explainer = Callable[[Context], Iterable[str]]
@@ -41,12 +42,24 @@ class Webhook(NamedTuple):
     has_client: bool = False
 
 
+class AggregatedAPI(NamedTuple):
+    """A version of an API group that a Handler answers, as ``Cluster.aggregate`` has it.
+
+    ``name`` is that of its APIService: ``v1.shop.example.com``.
+    """
+
+    name: str
+    handler: "Handler"
+    group_priority: int = 1000
+    version_priority: int = 15
+
+
 class AddOn(NamedTuple):
     """``kinds`` are custom kinds as typed models; further versions of a kind follow the stored one.
 
     ``manifests`` are objects to be there before the controllers run: trees, YAML texts, or files
-    and directories (their paths). Definitions among them are waited for. ``explainers`` add lines
-    to what ``Stalled`` and ``cluster.explain`` say.
+    and directories (their paths). Definitions among them are waited for. ``apis`` are there in a
+    ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and ``cluster.explain`` say.
     """
 
     name: str
@@ -54,6 +67,7 @@ class AddOn(NamedTuple):
     manifests: "tuple[Tree | str | Path, ...]" = ()
     controllers: tuple[Declaration, ...] = ()
     webhooks: tuple[Webhook, ...] = ()
+    apis: tuple[AggregatedAPI, ...] = ()
     explainers: tuple[Explainer, ...] = ()
 
     @property

@@ -35,7 +35,8 @@ def _fnv1(data: bytes) -> int:
     return value
 
 
-def _fnv1a(data: bytes) -> int:
+def fnv1a(data: bytes) -> int:
+    """The 32 bits of FNV-1a. Upstream: hash/fnv.New32a."""
     value = _FNV_OFFSET
     for byte in data:
         value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFF
@@ -57,7 +58,7 @@ def template_hash(template: ReadOnlyTree, collision_count: int | None, release: 
     data = printed(template, release).encode()
     if collision_count is not None:
         data += collision_count.to_bytes(8, "little")
-    return safe_encode(str(_fnv1a(data)))
+    return safe_encode(str(fnv1a(data)))
 
 
 def template_patch(template: ReadOnlyTree) -> Tree:

@@ -16,6 +16,7 @@ from fakekube.composition.options import boolean_of, port_of
 from fakekube.testing.companions import Companions
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.http import Handler
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.options import ClusterOptions
     from fakekube.composition.serving import Served
@@ -156,6 +157,17 @@ class BackgroundCluster:
     def restart_controller(self, name: str) -> None:
         """Stop a controller and start it. OptionError for an unknown name."""
         self.call(lambda cluster: cluster.restart_controller(name))
+
+    def aggregate(self, name: str, server: "Handler | str", **values: Any) -> None:
+        """Let a Handler, or a server behind a URL, answer for a version of an API group; see
+        ``Cluster.aggregate``.
+
+        A Handler runs on the cluster's loop.
+        """
+        async def run(cluster: "Cluster") -> None:
+            cluster.aggregate(name, server, **values)
+
+        self.call(run)
 
     def webhook(self, *resources: str, **values: Any) -> "Callable[[Function], Function]":
         """A decorator: let a function be an admission webhook; see ``Cluster.webhook``.

@@ -97,3 +97,28 @@ def of_whole_seconds(count: int) -> float:
 def text_of(seconds: float) -> str:
     """``1 day, 2:03:04``. What is longer than Go's longest duration is as long as that."""
     return str(timedelta(seconds=min(seconds, LONGEST_SECONDS)))
+
+
+def go_text(seconds: float) -> str:
+    """What Go writes for a duration: ``5m0s``, ``1.5s``, ``20ms``; a duration below zero has a
+    minus sign.
+    """
+    nanoseconds = round(seconds * 1e9)
+    if not nanoseconds:
+        return "0s"
+    sign, nanoseconds = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    for unit, size in (("ns", 1), ("µs", 10**3), ("ms", 10**6)):
+        if nanoseconds < size * 1000:
+            return f"{sign}{_decimal(nanoseconds, size)}{unit}"
+    whole, rest = divmod(nanoseconds, 60 * 10**9)
+    hours, minutes = divmod(whole, 60)
+    text = f"{_decimal(rest, 10**9)}s"
+    if hours:
+        return f"{sign}{hours}h{minutes}m{text}"
+    return f"{sign}{minutes}m{text}" if minutes else f"{sign}{text}"
+
+
+def _decimal(count: int, size: int) -> str:
+    whole, rest = divmod(count, size)
+    digits = str(size + rest)[1:].rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)

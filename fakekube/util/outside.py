@@ -14,7 +14,8 @@ waits for. The reads of the predicate that is waited for never count.
 
 A client that is never quiet gets ``PATIENCE`` times that time, and from then on that time once
 before each move, until it is quiet again. A machine that is so busy that we wake up late is late
-for clients too: that time does not count as theirs. Upstream has no counterpart.
+for clients too: that time counts as nobody's, neither for those who are to be quiet, nor for those
+who are to connect, nor for our patience. Upstream has no counterpart.
 """
 
 from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ class ClientsOutside:
         self._is_somebody_left: Callable[[], bool] | None = None
         self._expected_until = float("-inf")
         self._foreign_at = float("-inf")
-        self._late_seconds = 0.0
+        self._late_seconds = 0.0  # in all
         self._began: float | None = None  # since when time wants to move
         self._gave_up = self._was_never_quiet = False
 
@@ -92,13 +93,13 @@ class ClientsOutside:
         if is_read and self.asking:
             return
         client = self._client(agent, address)
-        client.last, client.last_at = f"{method} {path}", self._wall.time()
+        client.last, client.last_at = f"{method} {path}", self._time()
         if not is_read:
             self.writes += 1
             self.note()
         self._read_at = client.last_at
         if self.called:
-            self._foreign_at, self._late_seconds = client.last_at, 0.0
+            self._foreign_at = client.last_at
 
     def watch(self, agent: str, address: str, path: str) -> OpenWatch:
         """A watch begins: told of what happens to it by whoever serves it."""
@@ -108,8 +109,7 @@ class ClientsOutside:
 
     def note(self) -> None:
         """Something happened that somebody outside may answer to."""
-        self.acted_at = self._wall.time()
-        self._late_seconds = 0.0
+        self.acted_at = self._time()
 
     def expect(self, seconds: float, is_somebody_left: Callable[[], bool]) -> None:
         """Somebody may connect who has not yet: time waits for so long, or for the first watch.
@@ -118,7 +118,7 @@ class ClientsOutside:
         of the last moments are taken for theirs.
         """
         self._is_somebody_left = is_somebody_left
-        self._expected_until = self._wall.time() + seconds
+        self._expected_until = self._time() + seconds
 
     # what the driver asks
 
@@ -149,18 +149,22 @@ class ClientsOutside:
         """Time moves: who is not quiet from now on is waited for anew."""
         self._began, self._gave_up = None, False
 
+    def _time(self) -> float:
+        """The wall's time less what everybody lost because the machine was busy."""
+        return self._wall.time() - self._late_seconds
+
     def _left(self, grace_seconds: float) -> float:
         """How long somebody has to be waited for yet, in seconds of the wall, if nothing happens.
         """
         if not grace_seconds or self._gave_up:
             return 0.0
-        now = self._wall.time()
+        now = self._time()
         left = self._unconnected(now)
         if left > 0:
             return left
         if self.open_watches or self._sends_requests(now, grace_seconds):
             since = max(self.acted_at, self._read_at) if self.called else self.acted_at
-            left = since + grace_seconds + self._late_seconds - now
+            left = since + grace_seconds - now
         if left <= 0:
             self._began, self._was_never_quiet = None, False
             return 0.0
@@ -196,7 +200,7 @@ class ClientsOutside:
         """Lines on who is connected, what they watch and what they did last."""
         if not self.listens:
             return
-        now = self._wall.time()
+        now = self._time()
         connected = [(name, client) for name, client in self._clients.items() if client.watches]
         if not connected:
             yield "no client outside has an open watch: if one is to come, wait for it first"

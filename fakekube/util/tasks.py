@@ -44,6 +44,25 @@ def is_anything_ready() -> bool:
     return bool(getattr(asyncio.get_running_loop(), "_ready", True))
 
 
+class _Rest(Generator[Any, Any, None]):
+    """What is left of a coroutine that has begun, to be awaited; ``first``: what it waits for."""
+
+    def __init__(self, coro: Coroutine[Any, Any, None]) -> None:
+        self._coro = coro
+        self.first: list[Any] = []
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self
+
+    def send(self, value: Any) -> Any:
+        """Go on to where it waits next."""
+        return self.first.pop() if self.first else self._coro.send(value)
+
+    def throw(self, *thrown: Any) -> Any:
+        """Raise an error where it waits."""
+        return self._coro.throw(*thrown)
+
+
 class Tasks:
     """The tasks of one owner.
 
@@ -65,6 +84,34 @@ class Tasks:
         self._tasks[task] = None
         task.add_done_callback(self._done)
         return task
+
+    def spawn_eagerly(self, coro: Coroutine[Any, Any, None], name: str) -> None:
+        """Run ``coro`` at once up to where it waits for something, and the rest as a task.
+
+        What needs not wait is done when this returns, as in an eager task of Python 3.12: its
+        ``current_task`` is the task that it would go on as. To be called in a task. What the first
+        part raises is raised here.
+        """
+        loop = asyncio.get_running_loop()
+        caller = asyncio.current_task()
+        assert caller is not None, "only a task begins another eagerly"
+        rest = _Rest(coro)
+
+        async def go_on() -> None:
+            if rest.first:
+                await rest
+
+        task = self.spawn(go_on(), name)
+        # https://docs.python.org/3/library/asyncio-extending.html#task-lifetime-support
+        asyncio.tasks._leave_task(loop, caller)
+        asyncio.tasks._enter_task(loop, task)
+        try:
+            rest.first.append(coro.send(None))
+        except StopIteration:
+            pass
+        finally:
+            asyncio.tasks._leave_task(loop, task)
+            asyncio.tasks._enter_task(loop, caller)
 
     def child(self) -> "Tasks":
         """Tasks of a part, which closes on its own; its failures go where these go."""

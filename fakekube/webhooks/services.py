@@ -1,5 +1,5 @@
-"""Where a service's webhook really listens: a map that the user gives, then the cluster's
-endpoints.
+"""Where a service's webhook, or its API server, really listens: a map that the user gives, then
+the cluster's endpoints.
 
 Services of a fake cluster have no network behind them, so a test says where its webhook server
 listens: ``{"shop/hooks": "https://127.0.0.1:9443"}``. A service that is not in the map is looked up
@@ -48,10 +48,17 @@ class ServiceResolver:
     def __init__(self, known: Mapping[str, str], objects: Objects, rng: "Rng") -> None:
         self._known, self._objects, self._rng = known, objects, rng
 
+    def is_known(self, namespace: str, name: str, port: int) -> bool:
+        """Whether the map says where a service listens."""
+        return bool(self._url(namespace, name, port))
+
+    def _url(self, namespace: str, name: str, port: int) -> str | None:
+        key = f"{namespace}/{name}"
+        return self._known.get(f"{key}:{port}") or self._known.get(key)
+
     def resolve(self, namespace: str, name: str, port: int) -> Endpoint:
         """Where to connect to. Raises NoAnswer in upstream's words."""
-        key = f"{namespace}/{name}"
-        url = self._known.get(f"{key}:{port}") or self._known.get(key)
+        url = self._url(namespace, name, port)
         if url is not None:
             parts = urlsplit(url)
             host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
@@ -60,6 +67,8 @@ class ServiceResolver:
         if service is None:
             raise NoAnswer(f"service {go_quote(name)} not found")
         spec = service.get("spec") or {}
+        if spec.get("type") == "ExternalName":
+            return Endpoint(f"{spec.get('externalName', '')}:{port}")
         if spec.get("type") not in TYPES:
             raise NoAnswer(f"unsupported service type {go_quote(spec.get('type', ''))}")
         wanted = next((each for each in spec.get("ports") or () if each.get("port") == port), None)

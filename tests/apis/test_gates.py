@@ -100,3 +100,15 @@ def test_the_gates_are_those_of_a_real_server(release: str):
             row["gate"]: (row["stage"], row["default"] == "true") for row in csv.DictReader(lines, delimiter="\t")
         }
     assert {name: (gate.stage, gate.default) for name, gate in Gates(release).known.items()} == expected
+
+
+@pytest.mark.parametrize("release", ["1.30", "1.37"])
+def test_gates_of_our_own_can_be_set_and_are_not_listed(release):
+    """Given a gate that upstream does not have / when it is asked for / then it is off until
+    somebody sets it, and no list of the release's gates has it.
+    """
+    assert Gates(release)["CronJobWorkloads"] is False
+    gates = Gates(release, {"CronJobWorkloads": True})
+    assert gates["CronJobWorkloads"] is gates.is_on("CronJobWorkloads") is True
+    assert gates["UserWorkloadsForJobs"] is False
+    assert "CronJobWorkloads" not in [*gates, *gates.known]

@@ -13,6 +13,8 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import click
 import pytest
@@ -166,6 +168,25 @@ def test_time_stands_while_people_read(fakekube: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("[Enter]") == 2
     assert "completed indexes '0'" in words(done.stdout)
+
+
+async def test_what_lasts_only_for_a_moment_is_seen() -> None:
+    """Given a story that waits for a row, when it comes and goes between two looks of the clock,
+    then the story goes on, with what it found.
+    """
+    story = stage.story_of("job")
+    story.table = LiveTable(story.header, lambda: "00:00:00")
+
+    async def run_until(predicate: Callable[[], bool], *, within: str) -> None:
+        story.table.put("a", ("a", "Running", "yes", "n"))
+        story.look()
+        story.table.drop("a")
+        story.look()
+        assert predicate()
+
+    story.cluster = cast("Any", SimpleNamespace(run_until=run_until))
+    assert await story.until(lambda: story.rows(status="Running")) == [("a", "Running", "yes", "n")]
+    story.look()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -11,7 +11,6 @@ from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube.testing import assert_event
 from fakekube_controllers.scheduler.framework.status import unresolvable
-from fakekube_controllers.scheduler.plugins.registry import default_plugins
 
 POD = {"metadata": {"name": "p", "namespace": "default"},
        "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
@@ -22,25 +21,29 @@ class NoNode:
 
     name = "NoNode"
 
+    def __init__(self, args: Any, handle: Any) -> None:
+        assert handle.client is not None
+
     def filter(self, state: Any, pod: Any, node: Any) -> Any:
         return unresolvable("node(s) were not asked for")
 
 
 def plugins(ctx: Context) -> Sequence[Any]:
-    return [*default_plugins(ctx), NoNode()]
+    return [NoNode]
 
 
 MODULE = """
 from fakekube_controllers.scheduler.framework.status import unresolvable
-from fakekube_controllers.scheduler.plugins.registry import default_plugins
 
 class NoNode:
     name = "NoNode"
+    def __init__(self, args, handle):
+        assert handle.client is not None
     def filter(self, state, pod, node):
         return unresolvable("node(s) were not asked for")
 
 def plugins(ctx):
-    return [*default_plugins(ctx), NoNode()]
+    return [NoNode]
 """
 
 

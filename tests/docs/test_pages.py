@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakekube.admission import chain
+from fakekube.apis.gates import OWN
 from fakekube.cli.main import cli
 from fakekube.composition.controllermanager import ADDONS, CONTROLLERS
 from fakekube.pytest_plugin import INI
@@ -31,6 +32,13 @@ def test_coverage_names_every_admission_plugin_that_runs() -> None:
     """Given the plugins of a cluster, when the page about coverage is read, then each is named."""
     text = page("docs/coverage.md")
     assert [plugin.name for plugin in chain.build_chain().plugins if not re.search(rf"\b{plugin.name}\b", text)] == []
+
+
+def test_every_gate_of_our_own_is_explained() -> None:
+    """Given the gates that upstream does not have, when the page about configuration is read, then
+    there is a row for each.
+    """
+    assert re.findall(r"^\| `(\w+)` \|", page("docs/configuration.md"), re.MULTILINE) == [*OWN]
 
 
 @pytest.mark.parametrize("clock", ["auto", "manual", "real"])

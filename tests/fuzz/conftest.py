@@ -1,6 +1,7 @@
 """A server to throw things at: whatever comes, what it answers must keep some promises."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,22 @@ APPLY = "application/apply-patch+yaml"
 
 DRY_RUN = {"dryRun": "All"}
 PANIC = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal error occurred: '
+
+SERVER_ERRORS = re.compile(
+    r"unknown patch type: .* in map: map\[|The order in patch list:\n|map: .* does not contain declared merge key: \w+$|"
+    r"expected a \S+.*, but received a \S+|list element types are not identical: \[\[|value for key \d+ is not a map$|"
+    r"unable to find api field in struct \w+ for the json field |no elements in any of the given slices$|"
+    r"cannot merge lists without merge key for (?:struct|map)$|merging lists cannot yet be specified in the patch$|"
+    r"merging an object in json but data type is not struct, instead is: map$|"
+    r"failed to create typed patch object \([^;]*; .*, Kind=\w*\): |"
+    r"failed to convert new object \([^;]*; .*, Kind=\w+\) to proper version: unable to convert unstructured object to |"
+    r'(?:resourceVersion: Invalid value: ".*": )?strconv\.ParseUint: parsing ".*": (?:invalid syntax|value out of range)$|'
+    r"Timeout: Too large resource version: \d+, current: \d+$|"
+    r'no endpoints available for service ".*"$', re.DOTALL)
+"""The only messages with 500 and above, all of them upstream's: of a strategic merge patch that
+cannot be merged, of a configuration that does not fit its schema or its kind, of a version that is
+no number or lies ahead, of a service that nobody stands behind.
+"""
 
 Query = Mapping[str, str | list[str]]
 
@@ -110,6 +127,9 @@ class Target:
         if response.status >= 400:
             assert self.storage.revision == before
             assert not response.body.startswith(PANIC), response.body
+        if response.status >= 500:
+            message = self.told(response)[1]
+            assert SERVER_ERRORS.match(message), f"{response.status} that is not upstream's: {message[:300]}"
         if response.content_type == JSON and response.body:
             orjson.loads(response.body)
         return response

@@ -112,6 +112,9 @@ def test_maps_obey_directives(labels: dict[str, str], patch: dict[str, Any], exp
     [
         ({"containers": [{"image": "x"}]}, 500, "map: map[image:x] does not contain declared merge key: name"),
         ({"$patch": "merge"}, 500, "unknown patch type: merge in map: map[$patch:merge]"),
+        ({"$patch": {"a": [1, None], "b": "x"}}, 500,
+         "unknown patch type: map[a:[%!s(int64=1) %!s(<nil>)] b:x] in map: map[$patch:map[a:[1 <nil>] b:x]]"),
+        ({"$patch": True}, 500, "unknown patch type: %!s(bool=true) in map: map[$patch:true]"),
         ({"containers": [{"$patch": "merge"}]}, 500, "merging lists cannot yet be specified in the patch"),
         ({"$setElementOrder/containers": ["a"]}, 500, "value for key 0 is not a map"),
         ({"$setElementOrder/containers": "a"}, 500, "expected a []interface {}, but received a string"),

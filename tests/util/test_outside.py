@@ -300,6 +300,29 @@ async def test_a_busy_machine_takes_nothing_from_clients(
     assert wall.seconds > 1000 + 3 * GRACE
 
 
+async def test_a_busy_machine_takes_nothing_from_those_who_are_to_connect(
+    driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside) -> None:
+    """Given somebody who was announced, on a machine on which everybody wakes up late / when they
+    connect later than they were given, counted with what was lost / then time has waited for them.
+    """
+    wall.late_seconds = 0.06
+    began, opened = clock.time(), []
+    outside.expect(2.0, lambda: True)
+    wall.plan(5.0, lambda: opened.append((clock.time(), outside.watch("operator/1", "10.0.0.1", MAPS))))
+    await driver.advance("1m")
+    assert [when for when, _ in opened] == [began]
+
+
+async def test_a_busy_machine_does_not_tax_patience(driver: VirtualDriver, wall: Wall, outside: ClientsOutside) -> None:
+    """Given an open watch on a machine that is late by many times of each slice / when time waits /
+    then it waits for the whole grace, however long that takes on the wall.
+    """
+    wall.late_seconds = 0.3
+    outside.watch("operator/1", "10.0.0.1", MAPS)
+    await driver.settle()
+    assert wall.seconds > 1000 + 1.4 * PATIENCE * GRACE
+
+
 async def test_a_call_may_say_another_grace(driver: VirtualDriver, wall: Wall, outside: ClientsOutside) -> None:
     """Given an open watch, when a call says how long clients have to be quiet, then that counts,
     none at all included.

@@ -50,3 +50,76 @@ async def test_close_cancels_and_raises_the_first_failure():
         await tasks.close()
     assert waiting.cancelled()
     assert len(tasks) == 0
+
+
+async def test_an_eager_task_does_at_once_what_needs_not_wait() -> None:
+    """Given a coroutine that waits for nothing, when it is spawned eagerly, then it is done before
+    anybody else has a turn, in a task of its own.
+    """
+    tasks, done, caller = Tasks(), [], asyncio.current_task()
+
+    async def run() -> None:
+        done.append(asyncio.current_task())
+
+    tasks.spawn_eagerly(run(), "eager")
+    assert done[0] not in (None, caller)
+    assert asyncio.current_task() is caller
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(tasks) == 0
+
+
+async def test_an_eager_task_that_waits_goes_on_as_the_task_that_it_began_as() -> None:
+    """Given a coroutine that waits twice, when it is spawned eagerly, then it goes on once it is
+    told to, gets what it waited for, errors among it, and stays one task.
+    """
+    tasks, seen = Tasks(), []
+    loop = asyncio.get_running_loop()
+    first, second = loop.create_future(), loop.create_future()
+
+    async def run() -> None:
+        seen.append(asyncio.current_task())
+        seen.append(await first)
+        try:
+            await second
+        except ValueError as error:
+            seen.append(str(error))
+        seen.append(asyncio.current_task())
+
+    tasks.spawn_eagerly(run(), "eager")
+    assert len(seen) == 1
+    await asyncio.sleep(0)
+    first.set_result("given")
+    second.set_exception(ValueError("wrong"))
+    for _ in range(4):
+        await asyncio.sleep(0)
+    assert seen[1:3] == ["given", "wrong"]
+    assert seen[0] is seen[3]
+    assert len(tasks) == 0
+
+
+async def test_an_eager_task_that_waits_is_cancelled_with_its_owner() -> None:
+    """Given an eager task that waits, when its owner closes, then it is told where it waits."""
+    tasks, seen = Tasks(), []
+
+    async def run() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            seen.append("ended")
+
+    tasks.spawn_eagerly(run(), "eager")
+    await asyncio.sleep(0)
+    await tasks.close()
+    assert seen == ["ended"]
+
+
+async def test_what_an_eager_task_raises_at_once_is_its_caller_s() -> None:
+    """Given a coroutine that fails before it waits, when it is spawned eagerly, then its caller
+    gets the error.
+    """
+    async def run() -> None:
+        raise ValueError("at once")
+
+    with pytest.raises(ValueError, match="at once"):
+        Tasks().spawn_eagerly(run(), "eager")

@@ -110,8 +110,8 @@ async def test_service_of_the_cluster() -> None:
         start = 'Post "https://hooks.shop.svc:443/?timeout=10s": '
         assert await refusal(config, objects=empty) == start + 'no endpoints available for service "hooks"'
         assert await refusal(config) == start + 'service "hooks" not found'
-        outside = Objects({"hooks": {"spec": {"type": "ExternalName"}}})
-        assert await refusal(config, objects=outside) == start + 'unsupported service type "ExternalName"'
+        outside = Objects({"hooks": {"spec": {"type": "Odd"}}})
+        assert await refusal(config, objects=outside) == start + 'unsupported service type "Odd"'
         config["service"]["port"] = 1
         assert (await refusal(config, objects=objects)).endswith(': no service port 1 found for service "hooks"')
 

@@ -4,8 +4,9 @@ Read ``sync.py`` first: it is the order of decisions, over the ``SyncState`` tha
 computes. ``policies.py``, ``backoff.py``, ``indexes.py`` and ``pods.py`` are rules without I/O;
 ``podsummaries.py`` tells what each pod is to its Job, ``manage.py`` creates and deletes pods,
 ``tracking.py`` counts finished ones, ``writer.py`` and ``finalizers.py`` send the writes,
-``controller.py`` and ``orphans.py`` handle events.
-Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
+``controller.py`` and ``orphans.py`` handle events. With workload-aware scheduling,
+``schedulingmanager.py`` makes a Workload and a PodGroup for each Job, ``automaticgang.py`` in 1.36.
+Upstream: pkg/controller/job.
 """
 
 from fakekube.apimachinery.types import Tree

@@ -7,11 +7,11 @@ Upstream: pkg/controller/job/job_controller.go (NewController, updateJob, syncJo
 """
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import orjson
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
@@ -31,6 +31,11 @@ from fakekube_controllers.job.sync import SyncResult, sync
 from fakekube_controllers.job.syncstate import SyncState
 from fakekube_controllers.job.writer import Writer
 
+if TYPE_CHECKING:
+    from fakekube_controllers.job.schedulingobjects import SchedulingObjects
+
+GATE = "WorkloadWithJob"
+AUTOMATIC_MINOR = 36  # the minor number of the release in which Jobs of one shape become gangs
 SYNC_PERIOD_SECONDS = 1.0
 MANAGED_BY = "kubernetes.io/job-controller"
 
@@ -47,6 +52,7 @@ class JobReconciler:
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.expectations, self.finalizers = Expectations(ctx.clock), TrackingFinalizers(ctx.client)
         self.writer = Writer(ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics)
+        self.scheduling = _scheduling_objects(ctx, self.writer) if ctx.enabled(GATE) else None
         self.summaries: dict[str, PodSummaries] = {}  # by the uid of a Job that has not finished
 
     def setup(self, queue: WorkQueue[Request]) -> None:
@@ -87,7 +93,7 @@ class JobReconciler:
     async def reconcile(self, request: Request) -> Result | None:
         """Sync one Job; the result says when to sync again without an event.
 
-        Raises APIError and ClaimFailed.
+        Raises APIError and ClaimFailed, and UnsupportedWorkload with workload-aware scheduling.
         """
         cached = self.jobs.get(request.namespace, request.name)
         if cached is None:
@@ -102,15 +108,14 @@ class JobReconciler:
         if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
             self.writer.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
             return None
-        started, result = self.ctx.clock.time(), SyncResult()
+        started, result, failed = self.ctx.clock.time(), SyncResult(), True
         try:
             result = await self._sync(request, cached)
             if result.error is not None:
                 raise result.error
-        except APIError:
-            self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=True)
-            raise
-        self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=False)
+            failed = False
+        finally:
+            self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=failed)
         if result.requeue_seconds is None:
             return None
         return Result(requeue_after=timedelta(seconds=max(result.requeue_seconds, 0.0)))
@@ -121,9 +126,11 @@ class JobReconciler:
         status.setdefault("uncountedTerminatedPods", {})
         job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
         expected_removals = self.finalizers.expected(key)
+        claimed = await self._claim(job)
+        group = "" if self.scheduling is None else await self.scheduling.ensure(job, claimed.pods)
         state = SyncState(
-            job, await self._claim(job), self.ctx.clock.time(), expected_removals,
-            self.writer.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
+            job, claimed, self.ctx.clock.time(), expected_removals,
+            self.writer.backoffs.get(key, Backoff()), self.features, cached.get("status") or {}, group)
         return await sync(state, self.writer, satisfied=satisfied)
 
     async def _claim(self, job: Tree) -> JobPods:
@@ -150,3 +157,14 @@ class JobReconciler:
 def _as_adopted(pod: Tree) -> Tree:
     """A pod that was adopted just now, with the finalizer that the cache does not show yet."""
     return pod if pods.is_tracked(pod) else meta.with_finalizer(pod, pods.TRACKING_FINALIZER)
+
+
+def _scheduling_objects(ctx: Context, writer: Writer) -> "SchedulingObjects":
+    """What makes Workloads and PodGroups in this release."""
+    if ctx.version and int(ctx.version.split(".")[1]) <= AUTOMATIC_MINOR:
+        from fakekube_controllers.job.automaticgang import AutomaticGangs
+
+        return AutomaticGangs(ctx, writer)
+    from fakekube_controllers.job.schedulingmanager import SchedulingManager
+
+    return SchedulingManager(ctx, writer)

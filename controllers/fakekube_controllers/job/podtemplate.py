@@ -24,6 +24,8 @@ def pod_for(state: SyncState, index: int | None) -> Tree:
     meta["finalizers"] = [*(template_meta.get("finalizers") or ()), pods.TRACKING_FINALIZER]
     meta["ownerReferences"] = [objectmeta.controller_reference(job)]
     spec = dict(template["spec"])
+    if state.pod_group:
+        spec["schedulingGroup"] = {"podGroupName": state.pod_group}
     if index is not None:
         _give_index(state, meta, spec, index)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}

@@ -45,6 +45,7 @@ class SyncState:
     features: Features = ALL
     # the status that was read or written last
     last_status: Mapping[str, Any] = field(default_factory=dict)
+    pod_group: str = ""  # which new pods belong to
     # uids of pods with the tracking finalizer; None: not computed yet
     tracked: dict[str, None] | None = None
     active_count: int = 0

@@ -33,8 +33,12 @@ def addon(**features: bool) -> AddOn:
     """
     from fakekube_controllers.jobset import tables
 
-    chosen = Features(**features)
-    return AddOn("jobset", manifests=(tables.definition(),), controllers=(_controller(chosen),), webhooks=_webhooks(chosen))
+    chosen, definition = Features(**features), tables.definition()
+    if chosen.WorkloadAwareScheduling:
+        from fakekube_controllers.jobset import schedulingfields
+
+        definition = schedulingfields.with_fields(definition)
+    return AddOn("jobset", manifests=(definition,), controllers=(_controller(chosen),), webhooks=_webhooks(chosen))
 
 
 def _controller(features: Features) -> Declaration:

@@ -6,6 +6,7 @@ for many Jobs at a time is done for one after the other here.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -23,6 +24,9 @@ from fakekube_controllers.jobset.features import Features
 from fakekube_controllers.jobset.names import JOBSETS
 from fakekube_controllers.jobset.status import ACTION, COMPLETED, FAILED, SUSPENDED, StatusUpdate
 
+if TYPE_CHECKING:
+    from fakekube_controllers.jobset.scheduling import SchedulingObjects
+
 BLOCKING_RECREATE = "BlockingRecreate"
 LISTED = ("tolerations", "schedulingGates")
 
@@ -39,10 +43,11 @@ class Sync:
     def __init__(
         self, client: Client, recorder: Recorder, update: StatusUpdate, jobs: Children, statuses: Sequence[Tree], *,
         features: Features, services: Lister, pods: Callable[[], Sequence[Tree]], wrote: Callable[[Resource, Tree], None],
-        now: float,
+        now: float, scheduling: "SchedulingObjects | None" = None,
     ) -> None:
         self.client, self.recorder, self.update, self.jobs = client, recorder, update, jobs
         self.features, self.services, self.pods, self.wrote, self.now = features, services, pods, wrote, now
+        self.scheduling = scheduling
         self.statuses: Mapping[str, Tree] = {status["name"]: status for status in statuses}
         self.jobset, self.namespace = update.jobset, meta.namespace_of(update.jobset)
 
@@ -72,6 +77,8 @@ class Sync:
         await self._create_claims()
         if self.features.ElasticJobSet:
             await self._scale()
+        if self.scheduling is not None:
+            await self._create_scheduling_objects(self.scheduling)
         await self._create_jobs()
         if is_suspended:
             await self._suspend()
@@ -148,6 +155,14 @@ class Sync:
             metadata["ownerReferences"] = [meta.controller_reference(self.jobset)]
         return {"metadata": metadata, "spec": template.get("spec") or {}}
 
+    async def _create_scheduling_objects(self, scheduling: "SchedulingObjects") -> None:
+        """Tell the scheduler of the JobSet; without that no Job is made."""
+        try:
+            await scheduling.ensure(self.jobset)
+        except (APIError, ValueError) as error:
+            self._warn("SchedulingObjectsFailed", str(error))
+            raise
+
     async def _create_jobs(self) -> None:
         """Create what is missing, up to the replicated job that others have to wait for."""
         in_order = policies.keeps_order(self.jobset) and not names.is_suspended(self.jobset)
@@ -172,6 +187,8 @@ class Sync:
             return
         errors = []
         for job in construction.missing_jobs(self.jobset, replicated_job, self.jobs.names, self.features):
+            if self.scheduling is not None:
+                self.scheduling.adopt(self.jobset, replicated_job, job)
             try:
                 self.wrote(JOBS, await self.client.create(JOBS, job))
             except APIError as error:

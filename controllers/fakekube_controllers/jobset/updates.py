@@ -40,9 +40,10 @@ def errors_of(old: ReadOnlyTree, new: ReadOnlyTree, features: Features) -> list[
     structs = tables.structs()
     if structs.compared(wanted, JOBS) != structs.compared(names.replicated_jobs(old), JOBS):
         found.append(invalid("spec.replicatedJobs", wanted, IMMUTABLE))
-    manager, manager_before = (meta.EMPTY if each is None else each for each in (new.get("spec"), old.get("spec")))
-    if manager.get("managedBy") != manager_before.get("managedBy"):
-        found.append(invalid("spec.managedBy", manager.get("managedBy"), IMMUTABLE))
+    spec, spec_before = (each.get("spec") or meta.EMPTY for each in (new, old))
+    for field in ("managedBy", "scheduling"):
+        if spec.get(field) != spec_before.get(field):
+            found.append(invalid(child("spec", field), spec.get(field), IMMUTABLE))
     return found
 
 

@@ -34,7 +34,12 @@ async def validate(request: AdmissionRequest, *, client: Client, features: Featu
             present = await client.get(PERSISTENT_VOLUME_CLAIMS, name, request.namespace, missing_ok=True)
             if present is not None:
                 claims[name] = present
-    _refuse(jobset, validation.errors_of(jobset, features, claims.get))
+    found = validation.errors_of(jobset, features, claims.get)
+    if features.WorkloadAwareScheduling:
+        from fakekube_controllers.jobset import scheduling
+
+        found += scheduling.errors_of(jobset)
+    _refuse(jobset, found)
 
 
 def _refuse(jobset: Tree, found: list[FieldError]) -> None:

@@ -41,9 +41,21 @@ class Remaining:
                 self.finalizers[finalizer] = self.finalizers.get(finalizer, 0) + 1
 
 
-def update(status: Tree, remaining: Remaining, failures: Sequence[str], now: str) -> bool:
+def undiscovered(stale: Sequence[str]) -> str:
+    """What is said of group versions whose server was away.
+
+    Upstream: client-go/discovery, ErrGroupDiscoveryFailed.
+    """
+    each = ", ".join(f"{name}: stale GroupVersion discovery: {name}" for name in sorted(stale))
+    return f"unable to retrieve the complete list of server APIs: {each}"
+
+
+def update(status: Tree, remaining: Remaining, failures: Sequence[str], stale: Sequence[str], now: str) -> bool:
     """Bring the conditions of a status up to date, in place; whether any changed."""
     bad = _bad(remaining, failures)
+    if stale:
+        text = f"Discovery failed for some groups, {len(stale)} failing: {undiscovered(stale)}"
+        bad["NamespaceDeletionDiscoveryFailure"] = ("DiscoveryFailed", text)
     present = status.setdefault("conditions", [])
     changed = False
     for kind, (reason, message) in WELL.items():

@@ -5,6 +5,7 @@ periods) is reported in conditions, and tried again later. Upstream:
 pkg/controller/namespace/{namespace_controller.go,deletion}.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import orjson
@@ -13,12 +14,14 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NAMESPACES, PODS, Resource
+from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.namespace import conditions
 from fakekube_controllers.namespace.conditions import Remaining
 
+Failures = list[APIError | TransportError]
 FINALIZER = "kubernetes"
 # so that every API server has seen that the namespace is closed, as upstream has it
 GRACE_SECONDS = 5.0
@@ -45,39 +48,42 @@ class NamespaceReconciler:
     async def reconcile(self, request: Request) -> Result | None:
         """Delete what is in a namespace, and let it go once nothing is.
 
-        Raises the first APIError, after the rest was tried.
+        Raises the first failure, after the rest was tried.
         """
         namespace = await self.client.get(NAMESPACES, request.name, missing_ok=True)
         if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
             return None
-        remaining, failures = await self._delete_content(request.name)
-        await self._write_conditions(namespace, remaining, failures)
+        remaining, failures, stale = await self._delete_content(request.name)
+        await self._write_conditions(namespace, remaining, failures, stale)
         if failures:
             raise failures[0]
+        if stale:
+            raise APIError(503, "ServiceUnavailable", conditions.undiscovered(stale))
         if remaining.estimate_seconds:
             return Result(requeue_after=timedelta(seconds=remaining.estimate_seconds // 2 + 1))
         await self._finalize(request.name)
         return None
 
-    async def _delete_content(self, namespace: str) -> tuple[Remaining, list[APIError]]:
-        remaining, failures = Remaining(), list[APIError]()
+    async def _delete_content(self, namespace: str) -> tuple[Remaining, Failures, Sequence[str]]:
+        """What is left, what failed, and the group versions that nobody could tell about."""
+        remaining, failures = Remaining(), Failures()
         await self._delete_all(PODS, namespace, remaining, failures)
         if remaining.counts:
-            return remaining, failures
+            return remaining, failures, ()
         for resource in await self.client.resources(verbs=("delete", "list")):
             if resource.namespaced and resource.group_resource != PODS.group_resource:
                 await self._delete_all(resource, namespace, remaining, failures)
-        return remaining, failures
+        return remaining, failures, self.client.stale_versions
 
-    async def _delete_all(self, resource: Resource, namespace: str, remaining: Remaining, failures: list[APIError]) -> None:
+    async def _delete_all(self, resource: Resource, namespace: str, remaining: Remaining, failures: Failures) -> None:
         """Delete what there is of one resource and note what is left of it."""
         try:
             if not (await self.client.list(resource, namespace)).items:
                 return
             await self._delete_collection(resource, namespace)
             left = (await self.client.list(resource, namespace)).items
-        except APIError as error:
-            if error.code not in (404, 405):
+        except (APIError, TransportError) as error:
+            if not isinstance(error, APIError) or error.code not in (404, 405):
                 failures.append(error)
             return
         if left:
@@ -103,10 +109,13 @@ class NamespaceReconciler:
         ends = [times.parse_time(item["metadata"]["deletionTimestamp"]) for item in left if meta.is_deleting(item)]
         return max(1, int(max(ends, default=now) - now))
 
-    async def _write_conditions(self, namespace: Tree, remaining: Remaining, failures: list[APIError]) -> None:
+    async def _write_conditions(
+        self, namespace: Tree, remaining: Remaining, failures: Failures, stale: Sequence[str],
+    ) -> None:
         changed: Tree = orjson.loads(orjson.dumps(namespace))
         now = times.format_time(self.ctx.clock.time())
-        if conditions.update(changed.setdefault("status", {}), remaining, [str(error) for error in failures], now):
+        texts = [str(error) for error in failures]
+        if conditions.update(changed.setdefault("status", {}), remaining, texts, stale, now):
             try:
                 await self.client.update_status(NAMESPACES, changed)
             except APIError as error:

@@ -5,24 +5,16 @@ the next cycle counts it.
 Upstream: pkg/scheduler/backend/cache (cache.go, snapshot.go).
 """
 
+from typing import TYPE_CHECKING
+
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.types import ImageState, NodeInfo, PodInfo, pod_info
+from fakekube_controllers.scheduler.groups.entities import group_key_of
 
-MAX_DELETED = 1000  # nodes that are gone and still among the changes of a snapshot
-
-
-class Snapshot:
-    """Nodes by name, in the order in which they were added, as they were at the start of a cycle.
-
-    Every update that changes something has the next ``sequence`` number. ``changes``: the number of
-    a node's last change, by name, the latest last; complete for all changes after ``known_since``.
-    """
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, NodeInfo] = {}
-        self.sequence = self.known_since = 0
-        self.changes: dict[str, int] = {}
+if TYPE_CHECKING:
+    from fakekube_controllers.scheduler.groups.states import GroupStates
 
 
 class Cache:
@@ -34,26 +26,23 @@ class Cache:
         self._changed: dict[str, None] = {}
         self._placed: dict[str, str] = {}  # the node's name by the pod's uid
         self._assumed: dict[str, None] = {}
+        self._images: dict[str, ImageState] = {}
+        self._snapshot = Snapshot()
+        self.groups: GroupStates | None = None
 
-    def update_snapshot(self, snapshot: Snapshot) -> None:
-        """Bring a snapshot up to date.
+    def snapshot(self) -> Snapshot:
+        """The nodes as they are now.
 
-        It takes as long as there are nodes that changed since the last time.
+        It takes as long as there are nodes that changed since the last one.
         """
-        if not self._changed:
-            return
-        snapshot.sequence += 1
-        for name in self._changed:
-            snapshot.changes.pop(name, None)
-            snapshot.changes[name] = snapshot.sequence
-            info = self._nodes.get(name)
-            if info is not None and info.node is not None:
-                snapshot.nodes[name] = info.copy()
-            else:
-                snapshot.nodes.pop(name, None)
-        self._changed = {}
-        if len(snapshot.changes) > 2 * len(snapshot.nodes) + MAX_DELETED:
-            snapshot.changes, snapshot.known_since = {}, snapshot.sequence
+        if self._changed:
+            changes: dict[str, NodeInfo | None] = {}
+            for name in self._changed:
+                info = self._nodes.get(name)
+                changes[name] = info.copy() if info is not None and info.node is not None else None
+            self._changed = {}
+            self._snapshot = self._snapshot.with_changes(changes, self._images)
+        return self._snapshot.copy()
 
     def _info(self, name: str) -> NodeInfo:
         self._changed[name] = None
@@ -61,28 +50,46 @@ class Cache:
 
     def set_node(self, node: ReadOnlyTree) -> None:
         """A node was added or updated."""
-        self._info(node["metadata"]["name"]).set_node(node)
+        info = self._info(node["metadata"]["name"])
+        before = info.images
+        info.set_node(node)
+        if info.images is not before:
+            self._count_images(before, info.images)
 
     def remove_node(self, name: str) -> None:
         """A node is gone; its pods are kept in case that it comes back."""
         info = self._nodes.get(name)
         if info is not None:
             self._changed[name] = None
+            self._count_images(info.images, {})
             info.remove_node()
             if not info.pods:
                 del self._nodes[name]
 
-    def add_pod(self, pod: ReadOnlyTree, node_name: str) -> bool:
-        """The informer shows a pod on a node. Whether it needs less of it than before."""
+    def _count_images(self, before: dict[str, int], now: dict[str, int]) -> None:
+        """A node has other images. The size of an image is what the first node said."""
+        images = dict(self._images)
+        for name in before:
+            size, count = images[name]
+            if count > 1:
+                images[name] = ImageState(size, count - 1)
+            else:
+                del images[name]
+        for name, size in now.items():
+            known = images.get(name)
+            images[name] = ImageState(size, 1) if known is None else ImageState(known.size, known.num_nodes + 1)
+        self._images = images
+
+    def add_pod(self, pod: ReadOnlyTree, node_name: str) -> None:
+        """The informer shows a pod on a node."""
         uid = pod["metadata"]["uid"]
         self._assumed.pop(uid, None)
         known = self._nodes[node_name].pods.get(uid) if self._placed.get(uid) == node_name else None
         if known is not None and known.counts_like(pod):
             known.pod = pod
-            return False
-        info = pod_info(pod, self._options)
-        self._put(info, node_name)
-        return known is not None and any(info.requests.get(name, 0) < request for name, request in known.requests.items())
+            self._tell_groups(known, node_name)
+            return
+        self._put(pod_info(pod, self._options), node_name)
 
     def assume_pod(self, info: PodInfo, node_name: str) -> None:
         """Put a pod on the node that this scheduler has decided on, until the informer shows it
@@ -90,6 +97,11 @@ class Cache:
         """
         self._assumed[info.uid] = None
         self._put(info, node_name)
+
+    def forget_pod(self, uid: str) -> None:
+        """An assumed pod does not go to its node; harmless when the informer shows it there."""
+        if uid in self._assumed:
+            self.remove_pod(uid)
 
     def is_assumed_pod(self, uid: str) -> bool:
         """Whether a pod is assumed and the informer does not show it on its node yet."""
@@ -100,6 +112,11 @@ class Cache:
             self.remove_pod(info.uid)
         self._placed[info.uid] = node_name
         self._info(node_name).add(info)
+        self._tell_groups(info, node_name)
+
+    def _tell_groups(self, info: PodInfo, node_name: str) -> None:
+        if self.groups is not None and (key := group_key_of(info.pod)) is not None:
+            self.groups.set_pod(key, info, node_name, assumed=info.uid in self._assumed)
 
     def remove_pod(self, uid: str) -> bool:
         """A pod is gone, or is not bound after all. Whether it was on a node."""
@@ -109,4 +126,6 @@ class Cache:
             return False
         self._changed[node_name] = None
         self._nodes[node_name].remove(uid)
+        if self.groups is not None:
+            self.groups.remove_pod(uid)
         return True

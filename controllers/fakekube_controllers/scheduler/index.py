@@ -1,10 +1,10 @@
 """An index of the nodes of a snapshot, which finds the best of thousands without asking each.
 
 Nodes with the same signatures of all ``SignPlugin``s are one class. The nodes of a class that have
-the same capacity (``ResourcePlugin``) are the leaves of a binary tree, in the order of their names.
+the same allocatable resources are the leaves of a binary tree, in the order of their names.
 Each branch has the least of all usages below it, number by number, so that a branch is passed over
 where nothing fits, or nothing scores more than the best so far. An index is brought up to date by
-the nodes that have changed since it was last asked.
+the nodes that differ from those that it was last asked about, whichever snapshot they are of.
 Upstream has nothing of the kind: it samples large clusters, and keeps the order of nodes for pods
 alike (KEP-5598).
 """
@@ -15,14 +15,25 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.cache import Snapshot
-from fakekube_controllers.scheduler.framework.interface import ResourcePlugin, SignPlugin
+from fakekube_controllers.scheduler.framework.search import SignPlugin, Usage
+from fakekube_controllers.scheduler.framework.snapshot import NO_NODES, NodeMap
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
+Capacity = tuple[tuple[str, int], ...]
+"""A node's allocatable resources."""
 VIEWS = 16  # kept up to date at a time; the least recently used is dropped
 
-Usage = tuple[int, ...]
-Bound = Callable[[Usage], int]
+
+
+class Bound(NamedTuple):
+    """The total score of a pod by usage, of all ``ResourcePlugin``s: see ``ResourceScore``.
+
+    ``is_exact``: both functions are the same.
+    """
+
+    bound: Callable[[Usage], int]
+    score: Callable[[Usage], int]
+    is_exact: bool
 
 
 class Best(NamedTuple):
@@ -82,7 +93,7 @@ class NodeTree:
         self._places = {name: first + number for number, name in enumerate(self._names)}
         self._first = first
 
-    def most(self, bound: Bound) -> int:
+    def most(self, bound: Callable[[Usage], int]) -> int:
         """The bound of the score of all nodes. The tree must not be empty."""
         if self._places is None:
             self._build()
@@ -90,17 +101,19 @@ class NodeTree:
         assert usage is not None, "there is a node"
         return bound(usage)
 
-    def best(self, bound: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
+    def best(self, by: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
         """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is
         better than ``other``.
 
         ``most``: the answer of the method ``most`` for this bound.
         """
-        usages, first = self._usages, self._first
+        usages, first, bound = self._usages, self._first, by.bound
         depth = first.bit_length()
         # Of the same score only a leaf before this place is better.
         found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
         given = found, found_place
+        if first == 1 and not by.is_exact:
+            most = by.score(usages[1] or ())
         waiting = [(most, 1)]
         while waiting:
             most, place = waiting.pop()
@@ -111,8 +124,12 @@ class NodeTree:
                     break
                 usage, place = usages[place], 2 * place
                 left, right = usages[place], usages[place + 1]
-                here = most if left is usage else -1 if left is None else bound(left)
-                there = most if right is usage else -1 if right is None else bound(right)
+                if place < first or by.is_exact:
+                    here = most if left is usage else -1 if left is None else bound(left)
+                    there = most if right is usage else -1 if right is None else bound(right)
+                else:
+                    here = -1 if left is None else by.score(left)
+                    there = -1 if right is None else by.score(right)
                 if here >= there:
                     if there >= found:
                         waiting.append((there, place + 1))
@@ -143,25 +160,25 @@ class NodeClass:
 
     def __init__(self, signatures: tuple[Hashable, ...]) -> None:
         self.signatures = signatures
-        self.trees: dict[Hashable, NodeTree] = {}
+        self.trees: dict[Capacity, NodeTree] = {}
 
     def any_node(self) -> str:
         """The name of one of the nodes."""
         return next(iter(next(iter(self.trees.values()))))
 
-    def best(self, bounds: Mapping[Hashable, Bound | None], accepts: Callable[[str], bool] | None) -> Best | None:
+    def best(self, bounds: Mapping[Capacity, Bound | None], accepts: Callable[[str], bool] | None) -> Best | None:
         """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of
         it.
         """
         trees = [
-            (tree.most(bound), tree, bound) for capacity, tree in self.trees.items() if (bound := bounds[capacity]) is not None]
+            (tree.most(by.bound), tree, by) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None]
         if len(trees) > 1:
             trees.sort(key=_first, reverse=True)
         found: Best | None = None
-        for most, tree, bound in trees:
+        for most, tree, by in trees:
             if most < (found.score if found is not None else 0):
                 break
-            found = tree.best(bound, accepts, most, found) or found
+            found = tree.best(by, accepts, most, found) or found
         return found
 
 
@@ -170,36 +187,30 @@ class _Entry(NamedTuple):
 
     node: ReadOnlyTree | None
     node_class: NodeClass
-    capacity: Hashable
+    capacity: Capacity
     tree: NodeTree
 
 
 class View:
-    """The classes of a snapshot's nodes, for pods that depend on the same node fields."""
+    """The classes of nodes, for pods that depend on the same node fields."""
 
-    def __init__(self, node_fields: tuple[Hashable, ...], plugins: Sequence[SignPlugin], resource: ResourcePlugin) -> None:
-        self._node_fields, self._plugins, self._resource_plugin = node_fields, plugins, resource
+    def __init__(self, node_fields: tuple[Hashable, ...], plugins: Sequence[SignPlugin]) -> None:
+        self._node_fields, self._plugins = node_fields, plugins
         self._entries: dict[str, _Entry] = {}
         self._classes: dict[tuple[Hashable, ...], NodeClass] = {}
-        self._seen = -1  # the snapshot's sequence number
+        self._seen = NO_NODES
 
     @property
     def classes(self) -> list[NodeClass]:
         """All of them."""
         return list(self._classes.values())
 
-    def update(self, snapshot: Snapshot) -> None:
-        """Take in the nodes that have changed since the last update."""
-        if self._seen < snapshot.known_since:
-            self._entries, self._classes = {}, {}
-            for name, info in snapshot.nodes.items():
+    def update(self, nodes: NodeMap) -> None:
+        """Be about these nodes from now on."""
+        if nodes is not self._seen:
+            for name, info in nodes.changes_since(self._seen):
                 self._put(name, info)
-        elif self._seen < snapshot.sequence:
-            for name, sequence in reversed(snapshot.changes.items()):
-                if sequence <= self._seen:
-                    break
-                self._put(name, snapshot.nodes.get(name))
-        self._seen = snapshot.sequence
+            self._seen = nodes
 
     def _put(self, name: str, info: NodeInfo | None) -> None:
         entry = self._entries.get(name)
@@ -209,7 +220,7 @@ class View:
         if entry is None or entry.node is not info.node:
             plugins = zip(self._plugins, self._node_fields, strict=True)
             signatures = tuple([plugin.sign_node(fields, info) for plugin, fields in plugins])
-            capacity = self._resource_plugin.capacity(info)
+            capacity = tuple(info.allocatable.items())
             if entry is None or entry.node_class.signatures != signatures or entry.capacity != capacity:
                 self._remove(name, entry)
             node_class = self._classes.get(signatures)
@@ -219,10 +230,7 @@ class View:
             if tree is None:
                 tree = node_class.trees[capacity] = NodeTree()
             entry = self._entries[name] = _Entry(info.node, node_class, capacity, tree)
-        usage = info.usage
-        if usage is None:
-            usage = info.usage = self._resource_plugin.usage(info)
-        entry.tree.set(name, usage)
+        entry.tree.set(name, info.usage)
 
     def _remove(self, name: str, entry: _Entry | None) -> None:
         if entry is None:
@@ -236,21 +244,20 @@ class View:
 
 
 class Index:
-    """The views of one snapshot, by the node fields that pods depend on."""
+    """The views of the nodes, by the node fields that pods depend on."""
 
-    def __init__(self, snapshot: Snapshot, plugins: Sequence[SignPlugin], resource: ResourcePlugin) -> None:
-        self.snapshot = snapshot
-        self._plugins, self._resource_plugin = plugins, resource
+    def __init__(self, plugins: Sequence[SignPlugin]) -> None:
+        self._plugins = plugins
         self._views: dict[tuple[Hashable, ...], View] = {}
 
-    def view(self, pod: PodInfo) -> View:
-        """The view for a pod, up to date."""
+    def view(self, pod: PodInfo, nodes: NodeMap) -> View:
+        """The view of these nodes for a pod."""
         node_fields = tuple([plugin.node_fields(pod) for plugin in self._plugins])
         view = self._views.pop(node_fields, None)
         if view is None:
-            view = View(node_fields, self._plugins, self._resource_plugin)
+            view = View(node_fields, self._plugins)
             if len(self._views) >= VIEWS:
                 del self._views[next(iter(self._views))]
         self._views[node_fields] = view
-        view.update(self.snapshot)
+        view.update(nodes)
         return view

@@ -1,166 +1,438 @@
-"""Which pod is scheduled next, and which wait: for time (back-off), for an event (unschedulable),
-for a gate to go.
+"""What is scheduled next, and what waits: for time (back-off), for an event (unschedulable), for a
+PreEnqueue plugin.
 
-Upstream: pkg/scheduler/backend/queue. Left out: nominated pods.
+An entity is in one of the parts, or in flight: between ``pop`` and ``done`` (which
+``add_unschedulable_if_not_present`` says by itself). What happens while a pod is in flight is
+remembered, and looked at when it comes back: it may be schedulable already. While nothing is
+active, what only backs off after a rejection is scheduled at once; what backs off after an error
+waits (gate SchedulerPopFromBackoffQ).
+
+Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, backoff_queue.go).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from sortedcontainers import SortedList
-
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.controller import attempt
 from fakekube.util.clock import Clock
-from fakekube.workqueue.ratelimit import doubled_seconds
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueuedPodInfo, QueueingHint, QueueSortPlugin
-from fakekube_controllers.scheduler.framework.types import pod_info
+from fakekube.workqueue.queue import DAEMON_TRIES
+from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint, QueueingHintFn
+from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
+from fakekube_controllers.scheduler.framework.queued import (
+    EntityKey,
+    QueuedEntityInfo,
+    QueuedPodGroupInfo,
+    QueuedPodInfo,
+    pod_key,
+)
+from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
+from fakekube_controllers.scheduler.heap import Heap
+from fakekube_controllers.scheduler.inflight import Happened, InFlight
+from fakekube_controllers.scheduler.nominator import Nominator
+from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
 
-INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 10.0
-UNSCHEDULABLE_SECONDS = 300.0  # a pod is queued again after so long, whatever happened
+log = logging.getLogger(__name__)
+
+MAX_IN_UNSCHEDULABLE_SECONDS = 300.0
+FLUSH_SECONDS = 30.0  # so often those that have waited longer are looked for
+SKIP, AFTER_BACKOFF, IMMEDIATELY = range(3)  # strategies: where an entity goes
+
+
+class ProfileQueueing(NamedTuple):
+    """What the queue asks of one profile: PreEnqueue plugins, and the events that each plugin
+    registers, by its name.
+    """
+
+    gates: Sequence[PreEnqueuePlugin]
+    events: Mapping[str, Sequence[ClusterEventWithHint]]
+
+    @classmethod
+    def of_framework(cls, framework: Framework) -> Self:
+        """That of a profile."""
+        return cls(framework.pre_enqueue_plugins, framework.events())
+
+
+class Groups(Protocol):
+    """The pods that are queued with their groups; see ``groups/queueing.py``."""
+
+    def is_member(self, pod: ReadOnlyTree) -> bool:
+        """Whether a pod names a group."""
+
+    def add_pod(self, queued: QueuedPodInfo) -> None:
+        """A member waits for a node."""
+
+    def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
+        """A member got no node; by its own events its group should be queued by this strategy."""
+
+    def queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
+        """A member that waits, and the entity that it is in."""
+
+    def remove_pod(self, pod: ReadOnlyTree) -> None:
+        """A member is gone, or has a node."""
+
+    def begin(self, entity: QueuedPodGroupInfo) -> None:
+        """A root is being tried."""
 
 
 class SchedulingQueue:
-    """Pods by uid, each in one place: active, back-off, unschedulable or gated.
+    """The entities of one scheduler. ``wake`` is called when there is something to ``pop``.
 
-    ``wake`` is called when one becomes active.
-
-    ``queueing_hints``: by the name of a plugin, which events may help the pods that it rejected.
-    ``options``: how their requests are computed.
+    ``profiles``: by the name of a scheduler. ``options``: how requests of pods are computed.
+    ``pops_from_backoff``: the gate SchedulerPopFromBackoffQ.
     """
 
     def __init__(
-        self, clock: Clock, sort: QueueSortPlugin, gates: list[PreEnqueuePlugin], wake: Callable[[], None],
-        queueing_hints: Mapping[str, QueueingHint] | None = None, options: Options = IN_FLIGHT,
+        self, clock: Clock, sort: QueueSortPlugin, wake: Callable[[], None], profiles: Mapping[str, ProfileQueueing],
+        nominator: Nominator | None = None, options: Options = IN_FLIGHT, *, backoff: Backoff = DEFAULT_BACKOFF,
+        pops_from_backoff: bool = True, max_in_unschedulable_seconds: float = MAX_IN_UNSCHEDULABLE_SECONDS,
     ) -> None:
-        self._clock, self._sort, self._gates, self._wake, self._options = clock, sort, gates, wake, options
-        self._hints = queueing_hints or {}
-        self._order = SortedList()  # of the active ones, each with its sort key before its uid
-        self._active: dict[str, tuple[Any, str]] = {}  # what stands in the order for a uid
-        self._pods: dict[str, QueuedPodInfo] = {}
-        self._attempts: dict[str, int] = {}
-        self._timers: dict[str, Timer] = {}
-        self._unschedulable: dict[str, float] = {}  # since when (Unix seconds)
-        self._rejected_by: dict[str, Sequence[str]] = {}  # of unschedulable pods: the plugins
-        # pods in a cycle, and the events since it began
-        self._in_flight: dict[str, list[ClusterEvent]] = {}
-        self._gated: dict[str, None] = {}
+        self._clock, self._wake, self._profiles, self._options = clock, wake, profiles, options
+        self._nominator = nominator or Nominator()
+        self._backoff, self._pops_from_backoff = backoff, pops_from_backoff
+        self._max_in_unschedulable_seconds = max_in_unschedulable_seconds
+        self._active = Heap(sort.sort_key)
+        self._backing_off = Heap(lambda entity: (self._expiration(entity), sort.sort_key(entity)))
+        self._error_backing_off = Heap(lambda entity: (self._expiration(entity), entity.sequence))
+        self._unschedulable: dict[EntityKey, QueuedEntityInfo] = {}
+        self._in_flight = InFlight()
         self._sequence = 0
+        self._backoff_timer: Timer | None = None
+        self._flush_timer: Timer | None = None
+        registered = {each.event: None for profile in profiles.values() for listed in profile.events.values() for each in listed}
+        self._registered = list(registered)
+        self._of_interest: dict[ClusterEvent, bool] = {}
+        self.groups: Groups | None = None  # None: a pod that names a group is as any other
+
+    def __len__(self) -> int:
+        """How many entities it holds."""
+        return len(self._active) + len(self._backing_off) + len(self._error_backing_off) + len(self._unschedulable)
+
+    # pods
 
     def add(self, pod: ReadOnlyTree) -> None:
-        """A pod without a node was added or updated."""
-        uid = pod["metadata"]["uid"]
-        known = self._pods.get(uid)
-        if known is not None and not self._is_pod_updated(known.info.pod, pod):
-            self._pods[uid] = known._replace(info=known.info.at(pod))
+        """A pod without a node was added."""
+        self._sequence += 1
+        queued = QueuedPodInfo(pod_info(pod, self._options), timestamp=self._clock.time(), sequence=self._sequence)
+        self._nominator.add_nominated_pod(queued.info)
+        if self.groups is not None and self.groups.is_member(pod):
+            self.groups.add_pod(queued)
+        else:
+            self._to_active(queued)
+
+    def update(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
+        """A pod without a node was updated; one that is not known is added.
+
+        An update that may make it schedulable, by the hints of plugins that rejected it, has it
+        tried again.
+        """
+        uid = meta.uid_of(new)
+        if self._in_flight.has(uid):
+            for event in self._changes(old, new):
+                self._in_flight.add(Happened(event, old, new))
             return
-        info = pod_info(pod, self._options)
-        self._remove_from_parts(uid)
-        if known is None:
-            self._sequence += 1
-            queued = QueuedPodInfo(info, self._clock.time(), self._sequence)
-        else:
-            queued = known._replace(info=info)
-        self._pods[uid] = queued
-        if any(gate.pre_enqueue(queued.info) is not None for gate in self._gates):
-            self._gated[uid] = None
-        else:
-            self._activate(uid)
+        queued, entity = self._queued_pod(old)
+        if queued is None or queued.info.uid != uid:
+            if isinstance(entity, QueuedPodInfo):
+                self.take_out(entity.key)
+            self.add(new)
+            return
+        before, queued.info = queued.info, self._info(queued.info, new)
+        self._nominator.update_nominated_pod(before, queued.info)
+        if entity is not None and entity.key in self._unschedulable:
+            for event in self._changes(old, new):
+                strategy = self._strategy(entity, Happened(event, old, new))
+                if strategy != SKIP:
+                    self.requeue(entity, strategy)
+                    return
 
-    @staticmethod
-    def _is_pod_updated(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
-        """Whether an update may make the pod schedulable; that of a status may not.
+    def _queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
+        """A pod that waits, and the entity that it is in."""
+        if self.groups is not None and self.groups.is_member(pod):
+            return self.groups.queued_pod(pod)
+        entity = self.entity(pod_key(pod))
+        return (entity, entity) if isinstance(entity, QueuedPodInfo) else (None, entity)
 
-        Upstream: isPodUpdated.
-        """
-        return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
+    def _changes(self, old: ReadOnlyTree, new: ReadOnlyTree) -> list[ClusterEvent]:
+        return events.pod_scheduling_properties_change(old, new, is_target=True, options=self._options)
 
-    def remove(self, uid: str) -> None:
+    def _info(self, known: PodInfo, pod: ReadOnlyTree) -> PodInfo:
+        return known.at(pod) if known.counts_like(pod) else pod_info(pod, self._options)
+
+    def remove(self, pod: ReadOnlyTree) -> None:
         """A pod is gone, or has a node."""
-        self._remove_from_parts(uid)
-        self._pods.pop(uid, None)
-        self._attempts.pop(uid, None)
-        self._in_flight.pop(uid, None)
+        self._nominator.delete_nominated_pod_if_exists(meta.uid_of(pod))
+        if self.groups is not None and self.groups.is_member(pod):
+            self.groups.remove_pod(pod)
+        else:
+            self.take_out(pod_key(pod))
 
-    def pop(self) -> QueuedPodInfo | None:
-        """The next pod, or None.
+    def activate(self, uids: Iterable[str]) -> None:
+        """Try pods now, whatever they wait for; one in flight when it comes back."""
+        wanted = dict.fromkeys(uids)
+        if not wanted:
+            return
+        for entity in [*self._unschedulable.values(), *self._backing_off, *self._error_backing_off]:
+            if any(each.info.uid in wanted for each in entity.pods()):
+                self._to_active(entity)
+        for uid in wanted:
+            if self._in_flight.has(uid):
+                self._in_flight.add(Happened(events.FORCE_ACTIVATE, None, None, uid))
 
-        It is in no part of the queue until ``add_unschedulable`` or ``remove``.
-        """
-        if not self._order:
+    # cycles
+
+    def pop(self) -> QueuedEntityInfo | None:
+        """The next entity, or None; in flight from now on."""
+        entity = self._active.pop()
+        if entity is None and self._pops_from_backoff:
+            entity = self._backing_off.pop()
+            if entity is not None:
+                self._set_backoff_timer()
+        if entity is None:
             return None
-        _, uid = self._order.pop(0)
-        del self._active[uid]
-        self._attempts[uid] = self._attempts.get(uid, 0) + 1
-        self._in_flight[uid] = []
-        return self._pods[uid]
+        entity.attempts += 1
+        for each in entity.pods():
+            self._in_flight.begin(each.info.uid)
+        if isinstance(entity, QueuedPodGroupInfo) and self.groups is not None:
+            self.groups.begin(entity)
+        return entity
 
-    def add_unschedulable(self, uid: str, *, rejected_by: Sequence[str] = (), error: bool = False) -> None:
-        """Add a pod again that could not be scheduled: plugins rejected it, or there was an error.
+    def done(self, uid: str) -> None:
+        """A pod is in flight no more."""
+        self._in_flight.end(uid)
+
+    def add_unschedulable_if_not_present(self, queued: QueuedPodInfo, pod: ReadOnlyTree) -> None:
+        """Take a pod back that could not be scheduled, as ``pod`` is now: plugins rejected it, or
+        (none is named) there was an error.
 
         After an error, or when an event since ``pop`` may help, it waits for its back-off only.
         """
-        events = self._in_flight.pop(uid, ())
-        queued = self._pods.get(uid)
-        if queued is None:
+        uid = queued.info.uid
+        is_member = self.groups is not None and self.groups.is_member(pod)
+        if not is_member and self.entity(queued.key) is not None:
+            self.done(uid)
             return
-        if error or any(self._is_worth_requeuing(queued, rejected_by, event) for event in events):
-            self._back_off(uid)
-            return
-        self._unschedulable[uid] = self._clock.time()
-        self._rejected_by[uid] = rejected_by
-        self._timers[uid] = self._clock.call_later(UNSCHEDULABLE_SECONDS, self._activate, uid, daemon=True)
+        if queued.unschedulable_plugins or queued.pending_plugins:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors_count = 0
+        else:
+            queued.consecutive_errors_count += 1
+        queued.info = self._info(queued.info, pod)
+        queued.timestamp, queued.backoff_expiration = self._clock.time(), None
+        queued.was_flushed_from_unschedulable, queued.flush_timestamp = False, 0.0
+        strategy = AFTER_BACKOFF
+        if queued.unschedulable_plugins or queued.pending_plugins:
+            strategy = max((self._strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
+        self.done(uid)
+        if is_member and self.groups is not None:
+            self.groups.take_back(queued, strategy)
+        else:
+            self.requeue(queued, strategy)
 
-    def move_all_to_active_or_backoff(self, event: ClusterEvent) -> None:
-        """Move the unschedulable pods that an event may help to the active queue, or to back-off
-        while that lasts.
+    # events
+
+    def move_all_to_active_or_backoff(
+        self, event: ClusterEvent, old: ReadOnlyTree | None, new: ReadOnlyTree | None, max_priority: int | None = None,
+        *, but: str = "",
+    ) -> None:
+        """An event has happened: try those again that it may help, after their back-off.
+
+        Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
-        for events in self._in_flight.values():
-            events.append(event)
-        for uid, since in list(self._unschedulable.items()):
-            if self._is_worth_requeuing(self._pods[uid], self._rejected_by[uid], event):
-                self._remove_from_parts(uid)
-                self._back_off(uid, since)
-
-    def _is_worth_requeuing(self, queued: QueuedPodInfo, rejected_by: Sequence[str], event: ClusterEvent) -> bool:
-        """Whether an event may help a pod, by a plugin that rejected it.
-
-        Rejected by none, it had no node: any event may.
-        """
-        for name in rejected_by:
-            hint = self._hints.get(name)
-            if hint is None or hint.is_schedulable_after(queued.info, event):
-                return True
-        return not rejected_by
-
-    def _back_off(self, uid: str, since: float | None = None) -> None:
-        attempts = self._attempts.get(uid, 1)
-        delay = doubled_seconds(INITIAL_BACKOFF_SECONDS, attempts - 1, MAX_BACKOFF_SECONDS)
-        left = delay - (self._clock.time() - since if since is not None else 0.0)
-        if left <= 0:
-            self._activate(uid)
+        of_interest = self._of_interest.get(event)
+        if of_interest is None:
+            of_interest = event.is_wild_card or events.matches_any(event, self._registered)
+            self._of_interest[event] = of_interest
+        if not of_interest:
             return
-        self._timers[uid] = self._clock.call_later(left, self._activate, uid)
+        happened = Happened(event, old, new)
+        if self._unschedulable:
+            for entity in list(self._unschedulable.values()):
+                if (max_priority is None and not but) or _may_move(entity, max_priority, but):
+                    self._move(entity, happened)
+        self._in_flight.add(happened)
 
-    def _activate(self, uid: str) -> None:
-        self._remove_from_parts(uid)
-        queued = self._pods.get(uid)
-        if queued is not None:
-            place = self._active[uid] = self._sort.sort_key(queued), uid
-            self._order.add(place)
+    def _move(self, entity: QueuedEntityInfo, happened: Happened) -> None:
+        if entity.is_gated and not happened.event.is_wild_card and not events.matches_any(
+                happened.event, entity.gating_plugin_events):
+            return
+        strategy = self._strategy(entity, happened)
+        if strategy != SKIP:
+            self.requeue(entity, strategy)
+
+    def _strategy(self, entity: QueuedEntityInfo, happened: Happened) -> int:
+        """What an event means for an entity: the most that it means for any of its pods."""
+        best = SKIP
+        for each in entity.pods():
+            if entity.is_gated and not each.is_gated:
+                continue  # it waits for another pod of its group
+            best = max(best, self._strategy_for_pod(each, happened))
+            if best == IMMEDIATELY:
+                break
+        return best
+
+    def _strategy_for_pod(self, queued: QueuedPodInfo, happened: Happened) -> int:
+        """By the hints of the plugins that rejected it; rejected by none, it had no node."""
+        pending = queued.pending_plugins
+        if not queued.unschedulable_plugins and not pending:
+            return AFTER_BACKOFF
+        if happened.event.is_wild_card:
+            return AFTER_BACKOFF if happened.only_for in ("", queued.info.uid) else SKIP
+        profile = self._profiles.get(queued.info.pod["spec"].get("schedulerName", ""))
+        registered = profile.events if profile is not None else {}
+        strategy = SKIP
+        for name in (*pending, *queued.unschedulable_plugins):
+            for event, hint in registered.get(name, ANY_EVENT):
+                if event.matches(happened.event) and (hint is None or self._helps(hint, queued, happened)):
+                    if name in pending:
+                        return IMMEDIATELY
+                    if not pending:
+                        return AFTER_BACKOFF
+                    strategy = AFTER_BACKOFF
+        return strategy
+
+    def _helps(self, hint: QueueingHintFn, queued: QueuedPodInfo, happened: Happened) -> bool:
+        """What a hint says; one that raises helps."""
+        said, raised = attempt(hint, queued.info, happened.old, happened.new)
+        if raised is not None:
+            log.error("a hint about %s", queued.key, exc_info=raised)
+        return raised is not None or said == QUEUE
+
+    # the parts
+
+    def entity(self, key: EntityKey) -> QueuedEntityInfo | None:
+        """What it holds under a key."""
+        return (self._active.get(key) or self._backing_off.get(key) or self._error_backing_off.get(key)
+                or self._unschedulable.get(key))
+
+    def take_out(self, key: EntityKey) -> int:
+        """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""
+        if self._active.delete(key) is not None:
+            return IMMEDIATELY
+        if self._unschedulable.pop(key, None) is not None:
+            return SKIP
+        self._backing_off.delete(key)
+        self._error_backing_off.delete(key)
+        return AFTER_BACKOFF
+
+    def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
+        """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
+        if strategy == SKIP:
+            self.take_out(entity.key)
+            self._to_unschedulable(entity)
+        elif strategy == AFTER_BACKOFF and self._is_backing_off(entity):
+            self._to_backoff(entity)
+        else:
+            self._to_active(entity)
+
+    def _to_active(self, entity: QueuedEntityInfo) -> None:
+        comes_from_backoff = self._pops_from_backoff and (
+            entity.key in self._backing_off or entity.key in self._error_backing_off)
+        self.take_out(entity.key)
+        if not comes_from_backoff and self._is_held(entity):
+            self._to_unschedulable(entity)
+            return
+        if entity.initial_attempt_timestamp is None:
+            entity.initial_attempt_timestamp = self._clock.time()
+        self._active.add(entity)
+        self._wake()
+
+    def _to_backoff(self, entity: QueuedEntityInfo) -> None:
+        self.take_out(entity.key)
+        if self._pops_from_backoff and self._is_held(entity):
+            self._to_unschedulable(entity)
+            return
+        is_error = not any(each.unschedulable_plugins or each.pending_plugins for each in (entity, *entity.pods()))
+        (self._error_backing_off if is_error else self._backing_off).add(entity)
+        self._set_backoff_timer()
+        if self._pops_from_backoff and not is_error:
             self._wake()
 
-    def _remove_from_parts(self, uid: str) -> None:
-        self._unschedulable.pop(uid, None)
-        self._rejected_by.pop(uid, None)
-        self._gated.pop(uid, None)
-        timer = self._timers.pop(uid, None)
+    def _to_unschedulable(self, entity: QueuedEntityInfo) -> None:
+        entity.was_flushed_from_unschedulable = False
+        self._unschedulable[entity.key] = entity
+        if self._flush_timer is None:
+            self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
+
+    def _is_held(self, entity: QueuedEntityInfo) -> bool:
+        """Ask PreEnqueue plugins about every pod; one that is held holds the whole entity."""
+        entity.gating_plugin, entity.gating_plugin_events = "", ()
+        for each in entity.pods():
+            plugin = self._gate(each)
+            if plugin:
+                entity.gating_plugin, entity.gating_plugin_events = plugin, each.gating_plugin_events
+                break
+        return entity.is_gated
+
+    def _gate(self, queued: QueuedPodInfo) -> str:
+        """The name of the plugin that holds a pod; the one that held it last is asked first."""
+        profile = self._profiles.get(queued.info.pod["spec"].get("schedulerName", ""))
+        if profile is None or not profile.gates:
+            return ""
+        last = queued.gating_plugin
+        gates = sorted(profile.gates, key=lambda gate: gate.name != last) if last else profile.gates
+        queued.gating_plugin, queued.gating_plugin_events = "", ()
+        for gate in gates:
+            status, raised = attempt(gate.pre_enqueue, queued.info)
+            if raised is not None:
+                log.error("%s about %s", gate.name, queued.key, exc_info=raised)
+            if status is not None or raised is not None:
+                queued.unschedulable_plugins[gate.name] = None
+                queued.gating_plugin = gate.name
+                queued.gating_plugin_events = [each.event for each in profile.events.get(gate.name, ANY_EVENT)]
+                return gate.name
+        return ""
+
+    # times
+
+    def _expiration(self, entity: QueuedEntityInfo) -> float:
+        return self._backoff.expiration(entity, aligned=self._pops_from_backoff)
+
+    def _is_backing_off(self, entity: QueuedEntityInfo) -> bool:
+        return self._backoff.is_backing_off(entity, self._clock.time(), aligned=self._pops_from_backoff)
+
+    def _set_backoff_timer(self) -> None:
+        """Have the timer go off when the first back-off is over."""
+        first = [entity for heap in (self._backing_off, self._error_backing_off) if (entity := heap.first()) is not None]
+        when = min((self._backoff.end(entity, aligned=self._pops_from_backoff) for entity in first), default=None)
+        timer = self._backoff_timer
+        if timer is not None and not timer.cancelled and timer.when == when:
+            return
         if timer is not None:
             timer.cancel()
-        place = self._active.pop(uid, None)
-        if place is not None:
-            self._order.remove(place)
+        self._backoff_timer = None
+        if when is not None:
+            daemon = all(entity.consecutive_errors_count > DAEMON_TRIES for entity in first)
+            self._backoff_timer = self._clock.call_later(when - self._clock.time(), self._flush_backoff, daemon=daemon)
+
+    def _flush_backoff(self) -> None:
+        self._backoff_timer = None
+        for heap in (self._backing_off, self._error_backing_off):
+            while (entity := heap.first()) is not None and not self._is_backing_off(entity):
+                self._to_active(entity)
+        self._set_backoff_timer()
+
+    def _flush(self) -> None:
+        """Try what has been unschedulable for long, whatever has happened."""
+        now = self._clock.time()
+        for entity in list(self._unschedulable.values()):
+            if now - max(entity.timestamp, entity.flush_timestamp) > self._max_in_unschedulable_seconds:
+                entity.flush_timestamp = now
+                self._move(entity, Happened(events.UNSCHEDULABLE_TIMEOUT, None, None))
+                entity.was_flushed_from_unschedulable = entity.key not in self._unschedulable
+        self._flush_timer = None
+        if self._unschedulable:
+            self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
+
+
+def _may_move(entity: QueuedEntityInfo, max_priority: int | None, but: str) -> bool:
+    return any(
+        each.info.uid != but and (max_priority is None or each.info.priority <= max_priority) for each in entity.pods())

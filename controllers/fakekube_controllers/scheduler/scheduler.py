@@ -1,226 +1,186 @@
-"""The scheduler as a reconciler: its event handlers, one scheduling cycle after the other, and what
-it writes to pods.
+"""The scheduler as a reconciler: one scheduling cycle after the other.
 
-The controller's queue holds one key while there are active pods; which pod is next, the scheduling
-queue decides. A pod that is assumed on a node and waits for its volumes has a key of its own.
+The controller's queue holds one key while there is something to be scheduled; what is next, the
+scheduling queue decides. ``event_handlers.py`` feeds it, ``cycle.py`` chooses a node,
+``binding.py`` binds, ``failure.py`` tells of pods that got none.
 
-Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
+Upstream: pkg/scheduler/{scheduler.go,schedule_one.go}.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
-from fakekube.apimachinery.conditions import transition_time
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
-from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import NODES, PODS
-from fakekube.runtime import pods
+from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
+from fakekube.runtime.controller import attempt
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.scheduler.cache import Cache, Snapshot
-from fakekube_controllers.scheduler.cycle import Framework, SchedulingError
-from fakekube_controllers.scheduler.framework.events import ClusterEvent, node_scheduling_properties_changed
-from fakekube_controllers.scheduler.framework.interface import CycleState, QueuedPodInfo
+from fakekube_controllers.scheduler.binding import Binding, BindingCycles
+from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
+from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers, watched_resources
+from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventResource
+from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
+from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
-from fakekube_controllers.scheduler.plugins.registry import default_plugins
-from fakekube_controllers.scheduler.queue import SchedulingQueue
+from fakekube_controllers.scheduler.framework.status import error as status_error
+from fakekube_controllers.scheduler.profiles import profiles_of
+from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
+from fakekube_controllers.scheduler.runtime import Framework, Shared
+from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
 
-SCHEDULER_NAME = "default-scheduler"
+if TYPE_CHECKING:
+    from fakekube_controllers.scheduler.groups.groups import Groups
+
 CYCLE = "cycle"  # the key
-OBSERVED_GENERATION = "PodObservedGenerationTracking"
-EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
-BIND_TIMEOUT_SECONDS = 600.0
-BIND_TIMED_OUT = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
-
-
-class Binding(NamedTuple):
-    """A pod that is assumed on a node until what it needs there is prepared, or until ``deadline``
-    (Unix seconds).
-    """
-
-    queued: QueuedPodInfo
-    state: CycleState
-    node_name: str
-    deadline: float
 
 
 class Scheduler:
     """Schedules one pod each time.
 
-    Option of the context: ``scheduler_plugins``, a function from a context to plugins.
+    Options of the context: ``scheduler_config``, ``scheduler_plugins``; see ``profiles.py``.
     """
 
     cycles: WorkQueue[str]
-    queue: SchedulingQueue
 
     def __init__(self, ctx: Context) -> None:
-        self.ctx, self.client = ctx, ctx.client
-        self.recorder = ctx.recorder(SCHEDULER_NAME)
-        plugins = (ctx.options.get("scheduler_plugins") or default_plugins)(ctx)
-        self.framework = Framework(plugins)
-        self.watching = [plugin for plugin in plugins if hasattr(plugin, "watch")]
-        self.bindings: dict[str, Binding] = {}  # by uid
+        self.ctx = ctx
         self.options = Options(
             use_status_resources=ctx.enabled(RESIZE_GATE), pod_level_status=ctx.enabled(POD_LEVEL_RESIZE_GATE),
             pod_level=is_pod_level)
-        self.cache, self.snapshot = Cache(self.options), Snapshot()
+        self.cache = Cache(self.options)
+        self.changes = Changes(ctx.clock, ctx.activity)
+        self.shared = Shared(ctx, changes=self.changes, spawn=self._spawn)
+        self.profiles = profiles_of(ctx, self.shared)
+        self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
+        self.pods = ctx.lister(PODS)
+        self.groups: Groups | None = None
 
     def setup(self, queue: WorkQueue[str]) -> None:
-        """Add the handlers of nodes and pods."""
-        self.cycles, framework = queue, self.framework
+        """Add the handlers of nodes, pods and what plugins have registered."""
+        self.cycles, first = queue, next(iter(self.profiles.values()))
         self.queue = SchedulingQueue(
-            self.ctx.clock, framework.queue_sort_plugin, framework.pre_enqueue_plugins, lambda: queue.add(CYCLE),
-            framework.queueing_hints, self.options)
-        self.ctx.add_handler(NODES, self._add_node, self._update_node, self._delete_node)
-        self.ctx.add_handler(PODS, self._add_or_update_pod, lambda _, new: self._add_or_update_pod(new), self._delete_pod)
-        for plugin in self.watching:
-            plugin.watch(self.ctx, self._changed)
+            self.ctx.clock, first.queue_sort_plugins[0], self._wake,
+            {name: ProfileQueueing.of_framework(framework) for name, framework in self.profiles.items()},
+            self.shared.nominator, self.options)
+        self.failures = FailureHandler(self.ctx, self.queue, self.shared.nominator)
+        self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures)
+        self.shared.activate = self.queue.activate
+        self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
+        if EventResource.POD_GROUP in watched_resources(self.ctx):
+            # without the gate nothing of groups is loaded
+            from fakekube_controllers.scheduler.groups.groups import Groups
 
-    # events
+            self.groups = Groups(self.ctx, self)
+        EventHandlers(
+            self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
+            release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
+        ).install(self.ctx, self._registered())
 
-    def _changed(self, event: ClusterEvent) -> None:
-        """What plugins watch has changed: pods may fit, or be ready to be bound."""
-        self.queue.move_all_to_active_or_backoff(event)
-        for uid in self.bindings:
-            self.cycles.add(uid)
+    def _registered(self) -> Iterator[ClusterEvent]:
+        for framework in self.profiles.values():
+            for registered in framework.events().values():
+                yield from [each.event for each in registered]
 
-    def _add_node(self, node: Tree) -> None:
-        self.cache.set_node(node)
-        self.queue.move_all_to_active_or_backoff(ClusterEvent(node))
+    def _wake(self) -> None:
+        self.cycles.add(CYCLE)
 
-    def _update_node(self, old: Tree, new: Tree) -> None:
-        self.cache.set_node(new)
-        if node_scheduling_properties_changed(old, new):
-            self.queue.move_all_to_active_or_backoff(ClusterEvent(new, old))
+    def _spawn(self, coro: Coroutine[Any, Any, object], name: str) -> None:
+        async def run() -> None:
+            with self.ctx.activity.busy():
+                await coro
 
-    def _delete_node(self, node: Tree) -> None:
-        self.cache.remove_node(meta.name_of(node))
+        self.ctx.tasks.spawn_eagerly(run(), name)
 
-    def _add_or_update_pod(self, pod: Tree) -> None:
-        uid, node = meta.uid_of(pod), pod["spec"].get("nodeName")
-        if pods.is_finished(pod):
-            self._release(pod, uid)
-        elif node:
-            self.queue.remove(uid)
-            if self.cache.add_pod(pod, node):
-                self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
-        elif self._is_responsible_for(pod) and not meta.is_deleting(pod) and not self.cache.is_assumed_pod(uid):
-            self.queue.add(pod)
-        elif meta.is_deleting(pod):
-            self.queue.remove(uid)
-
-    def _delete_pod(self, pod: Tree) -> None:
-        self._release(pod, meta.uid_of(pod))
-
-    def _release(self, pod: Tree, uid: str) -> None:
-        """A pod uses nothing of its node any more: others may fit now."""
-        if self.bindings and (binding := self.bindings.pop(uid, None)) is not None:
-            self.framework.unreserve(binding.state, binding.queued.info, binding.node_name)
-        self.queue.remove(uid)
-        if self.cache.remove_pod(uid):
-            self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
-
-    @staticmethod
-    def _is_responsible_for(pod: Tree) -> bool:
-        return bool(pod["spec"].get("schedulerName", SCHEDULER_NAME) == SCHEDULER_NAME)
-
-    # cycles
+    def _release(self, uid: str) -> None:
+        """An assumed pod is deleted."""
+        waiting = self.shared.waiting_pods.get(uid)
+        if waiting is None or not waiting.reject("", "removed"):
+            self.cache.remove_pod(uid)
 
     async def reconcile(self, request: str) -> Result | None:
-        """Schedule the next pod of the queue, or go on with the binding of the pod with this uid.
-
-        Upstream: ScheduleOne.
-        """
-        if request != CYCLE:
-            binding = self.bindings.pop(request, None)
-            if binding is not None:
-                await self._bind(binding)
-            return None
+        """Schedule what is next in the queue. Upstream: ScheduleOne."""
         queued = self.queue.pop()
         if queued is None:
             return None
-        self.cycles.add(request)  # one pod a turn, so that other components get theirs
-        state: CycleState = {}
-        pod = queued.info
-        ACTING.set(Acting(self.ctx.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
-        try:
-            self.cache.update_snapshot(self.snapshot)
-            node_name = self.framework.schedule(state, pod, self.snapshot)
-        except FitError as error:
-            await self._handle_failure(queued, "Unschedulable", str(error), error.plugins)
-            return None
-        except SchedulingError as error:
-            await self._handle_failure(queued, "SchedulerError", str(error))
-            return None
-        self.cache.assume_pod(pod, node_name)
-        status = self.framework.reserve(state, pod, node_name)
-        if status is None:
-            await self._bind(Binding(queued, state, node_name, self.ctx.clock.time() + BIND_TIMEOUT_SECONDS))
-        else:
-            await self._give_back(queued, status)
+        self.cycles.add(request)  # one entity a turn, so that other components get theirs
+        if isinstance(queued, QueuedPodInfo):
+            await self._schedule_pod(queued)
+        elif isinstance(queued, QueuedPodGroupInfo) and self.groups is not None:
+            await self.groups.schedule(queued)
         return None
 
-    async def _bind(self, binding: Binding) -> None:
-        """Bind a pod to its node, or keep it for the next event where something is to be waited
-        for.
-        """
-        queued, state, node_name, deadline = binding
+    async def _schedule_pod(self, queued: QueuedPodInfo) -> None:
         pod = queued.info
-        status = await self.framework.bind(state, pod, node_name)
-        if status is None:
-            self._record_scheduled(pod.pod, node_name)
+        framework = self.profiles[pod.pod["spec"].get("schedulerName", "")]
+        ACTING.set(Acting(self.ctx.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
+        if self.is_skipped(framework, queued):
+            self.queue.done(pod.uid)
             return
-        if status.code == Code.WAIT:
-            left = deadline - self.ctx.clock.time()
-            if left > 0:
-                self.bindings[pod.uid] = binding
-                self.cycles.add_after(pod.uid, left, daemon=True)
-                return
-            status = Status(Code.ERROR, (BIND_TIMED_OUT,))
-        self.framework.unreserve(state, pod, node_name)
-        await self._give_back(queued, status)
+        started = self.ctx.clock.time()
+        state = CycleState()
+        self.shared.snapshot = self.cache.snapshot()
+        found, raised = attempt(self.algorithms[framework.profile_name].schedule, state, pod, self.shared.snapshot)
+        if raised is None:
+            await self.prepare_for_binding(Binding(framework, queued, state, found, started))
+        elif isinstance(raised, FitError):
+            await self._does_not_fit(framework, queued, state, raised)
+        else:
+            message = str(raised) if isinstance(raised, SchedulingError) else repr(raised)
+            await self.failures.handle(
+                framework.recorder, queued, SCHEDULER_ERROR, message, nominating_info=CLEAR_NOMINATED_NODE)
 
-    async def _give_back(self, queued: QueuedPodInfo, status: Status) -> None:
-        """The pod does not go to its node after all."""
-        self.cache.remove_pod(queued.info.uid)
-        reason = "Unschedulable" if status.is_rejection else "SchedulerError"
-        await self._handle_failure(queued, reason, status.message, (status.plugin,) if status.plugin else ())
+    def _reserve_and_permit(self, binding: Binding) -> Status | None:
+        """Why the pod cannot have the node, or None; it may have to wait."""
+        framework, queued, state, node_name = binding.framework, binding.queued, binding.state, binding.node_name
+        status = framework.run_reserve_plugins(state, queued.info, node_name)
+        if status is not None:
+            return status
+        seconds, status = framework.run_permit_plugins(state, queued.info, node_name)
+        if status is None or status.code != Code.WAIT:
+            return status
+        clock, activity = self.ctx.clock, self.ctx.activity
+        self.shared.waiting_pods.add(WaitingPod(queued.info, node_name, seconds, clock, activity))
+        return None
 
-    def _record_scheduled(self, pod: Any, node_name: str) -> None:
-        text = f"Successfully assigned {meta.namespace_of(pod)}/{meta.name_of(pod)} to {node_name}"
-        self.recorder.report(pod, "Normal", "Scheduled", "Binding", text)
-
-    async def _handle_failure(self, queued: QueuedPodInfo, reason: str, message: str, plugins: Sequence[str] = ()) -> None:
+    def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
+        """Whether a pod is not to be tried: it is being deleted, or has a node."""
         pod = queued.info.pod
-        uid = queued.info.uid
-        self.recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", _truncated(message))
-        try:
-            await self._update_condition(pod, reason, message)
-        except APIError as error:
-            if error.code == 404:
-                self.queue.remove(uid)
-                return
-            reason = "SchedulerError"
-        self.queue.add_unschedulable(uid, rejected_by=plugins, error=reason == "SchedulerError")
+        if meta.is_deleting(pod):
+            text = f"skip schedule deleting pod: {meta.namespace_of(pod)}/{meta.name_of(pod)}"
+            framework.recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", text)
+            return True
+        return self.cache.is_assumed_pod(queued.info.uid)
 
-    async def _update_condition(self, pod: Any, reason: str, message: str) -> None:
-        present = meta.find_condition(pod, "PodScheduled") or {}
-        if (present.get("status"), present.get("reason"), present.get("message")) == ("False", reason, message):
+    async def _does_not_fit(self, framework: Framework, queued: QueuedPodInfo, state: CycleState, error: FitError) -> None:
+        """Ask PostFilter plugins to make room, and tell why the pod has no node."""
+        nominating_info: NominatingInfo | None = CLEAR_NOMINATED_NODE
+        if error.num_all_nodes and framework.post_filter_plugins:
+            statuses = error.statuses
+            if error.pre_filter_status is not None:
+                statuses = dict.fromkeys(self.shared.snapshot.nodes, error.pre_filter_status)
+            result, status = await framework.run_post_filter_plugins(state, queued.info, self.shared.snapshot, statuses)
+            error.post_filter_message = status.message if status is not None else ""
+            nominating_info = result.nominating_info if result is not None else None
+        await self.failures.handle(framework.recorder, queued, UNSCHEDULABLE, error.text(), error, nominating_info)
+
+    async def prepare_for_binding(self, binding: Binding) -> None:
+        """Assume the pod on its node, reserve what it takes there, ask Permit plugins, and bind."""
+        pod, state = binding.queued.info, binding.state
+        self.cache.assume_pod(pod, binding.node_name)
+        self.shared.nominator.delete_nominated_pod_if_exists(pod.uid)
+        status, raised = attempt(self._reserve_and_permit, binding)
+        if raised is not None:
+            status = status_error(repr(raised))
+        if status is not None:
+            self.bindings.unreserve_and_forget(binding)
+            await self.bindings.fail(binding, status)
             return
-        now = times.format_time(self.ctx.clock.time())
-        condition: Tree = {
-            "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastProbeTime": None,
-            "lastTransitionTime": transition_time(present, "False", now),
-        }
-        if self.ctx.enabled(OBSERVED_GENERATION):
-            condition["observedGeneration"] = meta.generation_of(pod)
-        body = {"status": {"conditions": [condition]}}
-        await self.client.patch(PODS, meta.name_of(pod), meta.namespace_of(pod), body, type="strategic", subresource="status")
-
-
-def _truncated(message: str) -> str:
-    return message if len(message) <= EVENT_TEXT_LIMIT else message[: EVENT_TEXT_LIMIT - len(CUT_OFF)] + CUT_OFF
+        self.queue.activate(state.pods_to_activate)
+        state.pods_to_activate = {}
+        self.bindings.start(binding)

@@ -2,176 +2,236 @@
 full ones not at all.
 
 The answer is that of asking every node: the highest total score, and of several the first in name
-order. Every plugin with a filter or a score has to be a ``SignPlugin``, the ``ResourcePlugin`` or a
-``DeferredFilterPlugin``; else every node is asked.
+order. Plugins that are none of ``framework/search.py``'s kinds must be inactive for the pod; else
+every node is asked.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 from fakekube.util.memory import Memo
-from fakekube_controllers.scheduler import cache
-from fakekube_controllers.scheduler.framework.interface import (
-    CycleState,
-    FilterPlugin,
-    PreScorePlugin,
-    ResourcePlugin,
-    ScorePlugin,
-    SignPlugin,
-    Snapshot,
-)
+from fakekube_controllers.scheduler.framework.interface import FilterPlugin
+from fakekube_controllers.scheduler.framework.search import ResourcePlugin, ResourceScore, SignPlugin, Usage
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.index import Best, Bound, Index, NodeClass
+from fakekube_controllers.scheduler.index import Best, Bound, Capacity, Index, NodeClass, View
+from fakekube_controllers.scheduler.runtime import Framework
 
 FITS = 4096  # answers of SignPlugins about classes of nodes that are kept
 
 
-def total_scores(
-    plugins: Sequence[ScorePlugin], pre_score: Sequence[PreScorePlugin], state: CycleState, pod: PodInfo,
-    nodes: Sequence[NodeInfo],
-) -> dict[str, int]:
-    """The sum of all plugins' normalized scores, by the name of the node, each multiplied by the
-    plugin's weight.
+class Found(NamedTuple):
+    """The best node's name; None: no node fits, for the reasons in ``statuses``, by their names."""
 
-    Plugins whose ``pre_score`` returns SKIP are left out.
-    """
-    skipped = [
-        plugin.name for plugin in pre_score
-        if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP
-    ]
-    totals = {node.name: 0 for node in nodes}
-    for plugin in plugins:
-        if plugin.name not in skipped:
-            scores = {node.name: plugin.score(state, pod, node) for node in nodes}
-            plugin.normalize_score(state, pod, scores)
-            for name, score in scores.items():
-                totals[name] += score * plugin.weight
-    return totals
+    name: str | None
+    statuses: dict[str, Status]
 
 
 class Plugins(NamedTuple):
-    """The plugins that filter and score, by kind."""
+    """The plugins of a profile that filter and score, by kind."""
 
     sign: Sequence[SignPlugin]
-    resource: ResourcePlugin
+    resource: Sequence[ResourcePlugin]
     deferred: Sequence[FilterPlugin]
+    others: Sequence[Any]
 
 
 class NodeSearch:
-    """Finds nodes for one set of plugins.
+    """Finds nodes for the pods of one profile.
 
     Answers about classes of nodes are kept by the signatures of pod and node.
     """
 
-    def __init__(self, plugins: Plugins, pre_score: Sequence[PreScorePlugin], score: Sequence[ScorePlugin]) -> None:
-        self._plugins, self._pre_score = plugins, pre_score
-        self._score = [plugin for plugin in score if plugin.name != plugins.resource.name]
-        self._resource_weight: int = getattr(plugins.resource, "weight", 0)
-        self._deferred = dict.fromkeys(plugin.name for plugin in plugins.deferred)
-        self._signing = dict.fromkeys(plugin.name for plugin in plugins.sign)
-        self._index: Index | None = None
+    def __init__(self, framework: Framework, plugins: Plugins) -> None:
+        self._framework, self._plugins = framework, plugins
+        named = dict.fromkeys
+        self._resource_names = named(plugin.name for plugin in plugins.resource)
+        self._deferred_names = named(plugin.name for plugin in plugins.deferred)
+        self._sign_names = named(plugin.name for plugin in plugins.sign)
+        self._pre_score = [plugin for plugin in framework.pre_score_plugins if plugin.name in self._sign_names]
+        self._score = [plugin for plugin in framework.score_plugins if plugin.name in self._sign_names]
+        self._scores = named(plugin.name for plugin in framework.score_plugins)
+        self._index = Index(plugins.sign)
         self._fits: Memo[tuple[Hashable, ...], bool] = Memo(FITS)
 
     @classmethod
-    def of_plugins(
-        cls, filters: Sequence[FilterPlugin], pre_score: Sequence[PreScorePlugin], score: Sequence[ScorePlugin],
-    ) -> Self | None:
-        """The search with these plugins; None when one of them is of none of the three kinds."""
-        plugins: dict[str, Any] = {plugin.name: plugin for plugin in (*filters, *pre_score, *score)}
-        sign = [plugin for plugin in plugins.values() if hasattr(plugin, "sign_node")]
-        resource = [plugin for plugin in plugins.values() if hasattr(plugin, "score_bound")]
-        deferred = [plugin for plugin in plugins.values() if getattr(plugin, "deferred", False)]
-        if len(resource) != 1 or resource[0] not in score or len(sign) + len(resource) + len(deferred) != len(plugins):
+    def of_framework(cls, framework: Framework) -> Self | None:
+        """The search for a profile; None when a plugin of it is asked about every node anyway."""
+        plugins: dict[str, Any] = {
+            plugin.name: plugin
+            for plugin in (*framework.filter_plugins, *framework.pre_score_plugins, *framework.score_plugins)}
+        sign, resource, deferred, others = [], [], [], []
+        scoring = dict.fromkeys(plugin.name for plugin in framework.score_plugins)
+        may_skip = dict.fromkeys(plugin.name for plugin in framework.pre_filter_plugins)
+        for name, plugin in plugins.items():
+            if hasattr(plugin, "sign_node"):
+                sign.append(plugin)
+            elif hasattr(plugin, "resource_score"):
+                resource.append(plugin)
+            elif getattr(plugin, "deferred", False):
+                deferred.append(plugin)
+            elif hasattr(plugin, "is_inactive") or (name in may_skip and name not in scoring):
+                others.append(plugin)
+            else:
+                return None
+        return cls(framework, Plugins(sign, resource, deferred, others)) if resource else None
+
+    def _covers(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> bool:
+        """Whether it can search a snapshot for a pod."""
+        skipped = state.skip_filter_plugins
+        if snapshot.placement is not None or any(name in skipped for name in self._resource_names):
+            return False
+        for plugin in self._plugins.others:
+            if plugin.name in skipped and plugin.name not in self._scores:
+                continue
+            if not hasattr(plugin, "is_inactive") or not plugin.is_inactive(state, pod, snapshot):
+                return False
+        return True
+
+    def best(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Found | None:
+        """The best node, or that none fits; None when every node is to be asked."""
+        if not self._covers(state, pod, snapshot):
             return None
-        return cls(Plugins(sign, resource[0], deferred), pre_score, score)
-
-    def covers(self, snapshot: Snapshot, skipped: Sequence[str]) -> bool:
-        """Whether it can search a snapshot for a pod that these filters skip."""
-        return isinstance(snapshot, cache.Snapshot) and self._plugins.resource.name not in skipped
-
-    def best(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, filters: Sequence[FilterPlugin]) -> str | None:
-        """The best node's name, or None when no node fits."""
-        assert isinstance(snapshot, cache.Snapshot), "covers() said so"
-        if self._index is None or self._index.snapshot is not snapshot:
-            self._index = Index(snapshot, self._plugins.sign, self._plugins.resource)
-        nodes = snapshot.nodes
-        deferred = [plugin for plugin in filters if plugin.name in self._deferred]
-        signing = [plugin for plugin in filters if plugin.name in self._signing]
+        nodes, skipped = snapshot.all_nodes, state.skip_filter_plugins
+        view = self._index.view(pod, nodes)
+        deferred = [each for each in self._plugins.deferred if each.name not in skipped]
+        signing = [each for each in self._framework.filter_plugins if each.name in self._sign_names and each.name not in skipped]
+        apart = self._nodes_apart(pod, snapshot)
 
         def accepts(name: str) -> bool:
-            return all(plugin.filter(state, pod, nodes[name]) is None for plugin in deferred)
+            return name not in apart and all(plugin.filter(state, pod, nodes[name]) is None for plugin in deferred)
 
-        bounds: dict[Hashable, Bound | None] = {}
-        fitting: list[tuple[NodeClass, Best]] = []
-        for node_class in self._fitting_classes(state, pod, snapshot, signing):
+        bounds: dict[Capacity, Bound | None] = {}
+        fitting: list[Best] = []
+        for node_class in self._fitting_classes(state, pod, snapshot, view, signing):
             for capacity in node_class.trees:
                 if capacity not in bounds:
-                    bounds[capacity] = self._plugins.resource.score_bound(pod, capacity)
-            best = node_class.best(bounds, accepts if deferred else None)
+                    bounds[capacity] = self._bound(pod, capacity)
+            best = node_class.best(bounds, accepts if deferred or apart else None)
             if best is not None:
-                fitting.append((node_class, best))
-        if len(fitting) <= 1:
-            return fitting[0][1].name if fitting else None
-        totals = total_scores(self._score, self._pre_score, state, pod, [nodes[best.name] for _, best in fitting])
-        return min((-totals[best.name] - self._resource_weight * best.score, best.name) for _, best in fitting)[1]
+                fitting.append(best)
+        rejected: dict[str, Status] = {}
+        for name, node in apart.items():
+            status = self._framework.run_filter_plugins_with_nominated_pods(state, pod, node)
+            if status is None:
+                by = self._bound(pod, tuple(node.allocatable.items()))
+                assert by is not None, "it fits"
+                fitting.append(Best(by.score(node.usage), name))
+            else:
+                rejected[name] = status
+        if not fitting:
+            return Found(None, self._statuses(state, pod, snapshot, view, rejected))
+        if len(fitting) == 1:
+            return Found(fitting[0].name, {})
+        totals = self._sign_totals(state, pod, [nodes[best.name] for best in fitting])
+        return Found(min((-totals[best.name] - best.score, best.name) for best in fitting)[1], {})
 
-    def statuses(
-        self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin],
-    ) -> tuple[dict[str, Status], dict[str, None]]:
-        """After ``best`` has found none: why the pod does not fit, by name of the node, and the
-        plugins that rejected it.
+    def _nodes_apart(self, pod: PodInfo, snapshot: Snapshot) -> dict[str, NodeInfo]:
+        """Nodes that are asked one by one, as pods are nominated for them that count there."""
+        nominator = self._framework.nominator
+        return {
+            name: snapshot.all_nodes[name] for name in nominator.nodes() if name in snapshot.all_nodes
+            and any(each.priority >= pod.priority and each.uid != pod.uid for each in nominator.nominated_pods_for_node(name))}
 
-        Nodes that only a deferred filter may reject are left out.
-        """
-        assert self._index is not None, "best was asked"
-        nodes = self._index.snapshot.nodes
-        statuses: dict[str, Status] = {}
-        plugins: dict[str, None] = {}
-        for node_class in self._index.view(pod).classes:
+    def _bound(self, pod: PodInfo, capacity: Capacity) -> Bound | None:
+        """The weighted scores of all ResourcePlugins together, for nodes of one capacity."""
+        allocatable = dict(capacity)
+        parts: list[tuple[ResourceScore, int]] = []
+        for plugin in self._plugins.resource:
+            part = plugin.resource_score(pod, allocatable)
+            if part is None:
+                return None
+            parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
+        is_exact = all(part.bound is part.score for part, _ in parts)
+        bound = _sum([(part.bound, weight) for part, weight in parts])
+        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), is_exact)
+
+    def _statuses(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],
+    ) -> dict[str, Status]:
+        """Why the pod fits no node, by name of the node, in the order of the nodes."""
+        nodes, framework = snapshot.all_nodes, self._framework
+        found: dict[str, Status] = {}
+        for node_class in view.classes:
             for tree in node_class.trees.values():
                 by_usage: dict[Hashable, Status] = {}
                 for name in tree:
+                    if name in rejected:
+                        continue
                     node = nodes[name]
                     status = by_usage.get(node.usage)
                     if status is None:
-                        found = self._rejection(state, pod, filters, node)
-                        if found is None:
-                            continue
-                        status = by_usage[node.usage] = found[0]
-                        plugins[found[1]] = None
-                    statuses[name] = status
-        return statuses, plugins
+                        status = self._rejection(state, pod, node)
+                        if status is not None:
+                            by_usage[node.usage] = status
+                        else:
+                            status = framework.run_filter_plugins(state, pod, node)
+                            assert status is not None, "no node fits"
+                    found[name] = status
+        found.update(rejected)
+        return {name: found[name] for name in nodes}
 
-    def _rejection(
-        self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin], node: NodeInfo,
-    ) -> tuple[Status, str] | None:
-        """The first rejection of a node and the plugin's name; None when a deferred filter comes
-        before it.
-        """
-        for plugin in filters:
-            if plugin.name in self._deferred:
+    def _rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
+        """The first rejection of a node; None when a deferred filter comes before it."""
+        for plugin in self._framework.filter_plugins:
+            if plugin.name in state.skip_filter_plugins:
+                continue
+            if plugin.name in self._deferred_names:
                 return None
-            status = plugin.filter(state, pod, node)
+            status: Status | None = plugin.filter(state, pod, node)
             if status is not None:
-                return status, plugin.name
+                return status.of_plugin(plugin.name)
         return None
 
     def _fitting_classes(
-        self, state: CycleState, pod: PodInfo, snapshot: cache.Snapshot, filters: Sequence[FilterPlugin],
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, filters: Sequence[FilterPlugin],
     ) -> list[NodeClass]:
         """The classes of nodes that no SignPlugin rejects."""
-        assert self._index is not None
         signatures: tuple[Hashable, ...] = tuple([plugin.sign_pod(pod) for plugin in self._plugins.sign])
         names = tuple([plugin.name for plugin in filters])
         found = []
-        for node_class in self._index.view(pod).classes:
+        for node_class in view.classes:
             key = (names, signatures, node_class.signatures)
             fits = self._fits.get(key)
             if fits is None:
-                node = snapshot.nodes[node_class.any_node()]
+                node = snapshot.all_nodes[node_class.any_node()]
                 fits = all(plugin.filter(state, pod, node) is None for plugin in filters)
                 self._fits.put(key, fits)
             if fits:
                 found.append(node_class)
         return found
+
+    def _sign_totals(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
+        """The normalized and weighted scores of SignPlugins, by the name of the node."""
+        skipped = [
+            plugin.name for plugin in self._pre_score
+            if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP]
+        totals = {node.name: 0 for node in nodes}
+        for plugin in self._score:
+            if plugin.name not in skipped:
+                scores = {node.name: plugin.score(state, pod, node) for node in nodes}
+                if hasattr(plugin, "normalize_score"):
+                    plugin.normalize_score(state, pod, scores)
+                weight = self._framework.weights[plugin.name]
+                for name, score in scores.items():
+                    totals[name] += score * weight
+        return totals
+
+
+def _sum(parts: Sequence[tuple[Callable[[Usage], int], int]]) -> Callable[[Usage], int]:
+    """One function for several with weights; -1 where any is."""
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+
+    def total(usage: Usage) -> int:
+        result = 0
+        for function, weight in parts:
+            score = function(usage)
+            if score < 0:
+                return -1
+            result += score * weight
+        return result
+
+    return total

@@ -33,7 +33,7 @@ def built_in(groups: Sequence[Group], kinds: Sequence[Kind]) -> list[Tree]:
     known = {group.name: group for group in groups}
     found = dict.fromkeys((kind.group, kind.version) for kind in kinds if not kind.custom and kind.group != OWN_GROUP)
     return [
-        _made(group, version, known[group].priority, _version_priority(known[group], version), ON_START)
+        _made(group, version, known[group].priority, version_priority(known[group], version), ON_START)
         for group, version in sorted(found, key=lambda each: f"{each[1]}.{each[0]}")]
 
 
@@ -56,7 +56,8 @@ def of_custom(group: str, version: str, now: str | None = None) -> Tree:
     return tree
 
 
-def _version_priority(group: Group, version: str) -> int:
+def version_priority(group: Group, version: str) -> int:
+    """How a version of a built-in group ranks among the others."""
     of_stage = 1 if "alpha" in version else 9 if "beta" in version else 15
     return group.version_priorities.get(version, of_stage)
 

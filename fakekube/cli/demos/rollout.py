@@ -62,7 +62,7 @@ class Demo(Story):
         await self.until(lambda: self._serving("web:2") == 3 and len(self.table.rows) == 3)
         await self.say("Three pods of version 2 are ready; at no moment were fewer. Now version 3, which never gets ready.")
         await self._change("web:3", "never")
-        await self.until(self._stuck)
+        await self.until_answer(self._stuck)
         left = self._serving("web:2")
         await self.say(f"After a minute without progress: ProgressDeadlineExceeded. {left} pods of version 2 serve on.")
         await self._change("web:2", "5s")

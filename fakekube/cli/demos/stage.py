@@ -7,10 +7,11 @@ to look at. With pauses the cluster's clock stands while people read, so that no
 """
 
 import asyncio
+import functools
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from typing import Any, ClassVar
@@ -51,6 +52,7 @@ class Story(ABC):
         self.cluster: Cluster
         self.table: LiveTable
         self.pauses = False
+        self._look: Callable[[], bool] | None = None
 
     def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
         """How a container fares, in the words of the annotations; None leaves it to those of the
@@ -87,8 +89,32 @@ class Story(ABC):
         """Create what a YAML text holds, and show its beginning."""
         await self.cluster.load(list(yaml.safe_load_all(manifests)))
 
-    async def until(self, predicate: Callable[[], Any]) -> None:
-        """Let time run until something is so."""
+    async def until(self, predicate: Callable[[], Any]) -> Any:
+        """Let time run until the table showed something, be it for a moment: it is looked for after
+        each change, which may come faster than the clock asks. Returns what was found.
+        """
+        found: Any = None
+
+        @functools.wraps(predicate)
+        def was_so() -> bool:
+            nonlocal found
+            found = found or predicate()
+            return bool(found)
+
+        self._look = was_so
+        try:
+            await self.cluster.run_until(was_so, within=LIMIT)
+        finally:
+            self._look = None
+        return found
+
+    def look(self) -> None:
+        """The table has changed: is what is waited for so?"""
+        if self._look is not None:
+            self._look()
+
+    async def until_answer(self, predicate: Callable[[], Awaitable[bool]]) -> None:
+        """Let time run until the server answers that something is so, and stays so."""
         await self.cluster.run_until(predicate, within=LIMIT)
 
     async def until_condition(self, resource: Resource, name: str, condition: str) -> None:
@@ -96,7 +122,7 @@ class Story(ABC):
         async def holds() -> bool:
             return meta.is_condition_true(await self.cluster.client.get(resource, name, "default"), condition)
 
-        await self.until(holds)
+        await self.until_answer(holds)
 
     async def pass_seconds(self, seconds: float) -> None:
         """Let so much time run."""
@@ -243,6 +269,7 @@ async def _follow(story: Story, resource: Resource, row: Row) -> None:
             story.table.drop(key)
         elif event.type in ("ADDED", "MODIFIED"):
             story.table.put(key, row(event.object))
+        story.look()
 
 
 async def _follow_events(story: Story) -> None:

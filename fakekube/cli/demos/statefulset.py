@@ -84,7 +84,7 @@ class Demo(Story):
             found = await self.cluster.client.get(PODS, "db-1", "default", missing_ok=True)
             return found is not None and found["metadata"]["uid"] != uid and self._stands(3, "db:1")
 
-        await self.until(is_replaced)
+        await self.until_answer(is_replaced)
         await self.say(
             "Another pod has the same name, so the same DNS name, db-1.db, and the same volume, by the claim data-db-1. It was "
             "made only after the old one was gone: there are never two db-1. Now version 2.")

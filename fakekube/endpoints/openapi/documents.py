@@ -6,8 +6,9 @@ kube-openapi (pkg/handler3, pkg/handler).
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from email.utils import formatdate
+from typing import Protocol
 
 import orjson
 
@@ -35,8 +36,22 @@ V3_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf
 V2_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
+class Others(Protocol):
+    """What other servers say of what they serve."""
+
+    @property
+    def v3(self) -> Mapping[str, str]:
+        """Where their documents of version 3 are, by their names in the index."""
+
+    def has_v2(self) -> bool:
+        """Whether there is anything to be merged into ours of version 2."""
+
+    def merged_v2(self, own: Callable[[], Tree]) -> Tree:
+        """Our document of version 2 with theirs."""
+
+
 class OpenAPI:
-    """Answers for the OpenAPI paths."""
+    """Answers for the OpenAPI paths. ``others`` may be set at any time."""
 
     def __init__(
         self, definitions: Definitions, resources: ResourceRegistry, clock: Clock, release: str,
@@ -46,6 +61,7 @@ class OpenAPI:
         self._made: dict[str, bytes] = {}
         self._hashes: dict[str, str] = {}
         self._seen = -1
+        self.others: Others | None = None
 
     def answer(self, request: Request) -> Response:
         """Answer a path below /openapi. Raises APIError."""
@@ -56,6 +72,8 @@ class OpenAPI:
                 name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
                 for name, digest in self._hashes.items()
             }
+            for name, url in ({} if self.others is None else self.others.v3).items():
+                urls[name] = {"serverRelativeURL": url}
             return Response(200, orjson.dumps({"paths": urls}), PLAIN_TEXT)
         if path == "v2":
             return self._v2(request)
@@ -101,7 +119,7 @@ class OpenAPI:
         return Response(200, self._document(name, lambda: self._group_document(name)), JSON, headers)
 
     def _v2(self, request: Request) -> Response:
-        digest = hashlib.sha512("".join(self._hashes.values()).encode()).hexdigest().upper()
+        digest = self._v2_digest()
         headers = [("ETag", f'"{digest}"'), ("Vary", "Accept-Encoding"), ("Vary", "Accept")]
         if request.headers.get("if-none-match") == f'"{digest}"':
             return Response(304, content_type="", headers=headers)
@@ -109,6 +127,12 @@ class OpenAPI:
             return Response(200, self._encoded("v2.pb", lambda: protobuf.encode(self._swagger())), V2_PROTOBUF_ANSWER, headers)
         check_accept(request)
         return Response(200, self._document("v2", self._swagger), JSON, headers)
+
+    def _v2_digest(self) -> str:
+        if self.others is None or not self.others.has_v2():
+            return hashlib.sha512("".join(self._hashes.values()).encode()).hexdigest().upper()
+        merged = self._document("v2", self._swagger)
+        return self._encoded("v2 digest", lambda: hashlib.sha512(merged).hexdigest().upper().encode()).decode()
 
     def _document(self, name: str, make: Callable[[], Tree]) -> bytes:
         return self._encoded(name, lambda: orjson.dumps(make()))
@@ -140,6 +164,10 @@ class OpenAPI:
         }
 
     def _swagger(self) -> Tree:
+        others = self.others
+        return self._own_swagger() if others is None or not others.has_v2() else others.merged_v2(self._own_swagger)
+
+    def _own_swagger(self) -> Tree:
         printer = Printer(self._definitions, descriptions.load(self._release), v3=False)
         paths = self._paths(self._resources.kinds, printer, v3=False)
         security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}

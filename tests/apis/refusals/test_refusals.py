@@ -35,17 +35,19 @@ def target() -> Iterator[Target]:
 
 def put(target: Target, case: dict[str, Any]) -> tuple[list[str], list[str]]:
     """What is told of a case, and the warnings."""
-    path, tree = case["at"], {"metadata": {"name": "x"}, **case["object"]}
+    path, meta = case["at"], case["object"].get("metadata", {})
+    tree = {**case["object"], "metadata": {"name": "x", **meta}}
     query = {"fieldValidation": "Strict", "dryRun": "All"}
     if "before" not in case:
         answer = target.send("POST", path, orjson.dumps(tree), query=query)
     else:
-        before = {"metadata": {"name": "x"}, **case["before"]}
+        # what has finalizers stays
+        before = {"metadata": {"name": case["case"].replace(" ", "-")}, **case["before"]}
         made = target.send("POST", path, orjson.dumps(before))
         assert made.status == 201, made.body
         name = before["metadata"]["name"]
         version = orjson.loads(made.body)["metadata"]
-        tree["metadata"] = {**version, **case["object"].get("metadata", {})}
+        tree["metadata"] = {**version, **meta}
         through = case.get("through", "")
         answer = target.send("PUT", f"{path}/{name}{through and '/'}{through}", orjson.dumps(tree), query=query)
         query = {"gracePeriodSeconds": "0"}

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fakekube.apimachinery.causes import ACTING
-from fakekube.client.resources import JOBS, PODS
+from fakekube.client.resources import JOBS, PODS, Resource
 from fakekube.composition.cluster import Cluster
 from tests.controllers.world import INDEX, NAMESPACE, condition, is_tracked, job_manifest
 
@@ -56,7 +56,12 @@ RUNS = {
         [(6, {"parallelism": 2, "completions": 2})]),
     "replaced when failed": (
         {"parallelism": 2, "completions": 3, "podReplacementPolicy": "Failed"}, {"": [0, 1, 0]}, []),
+    "group that grows": (
+        dict(INDEXED, parallelism=2, completions=2, scheduling={"schedulingPolicy": {"gang": {}}}), {"": [0], "1": [1, 0]},
+        [(2, {"parallelism": 4, "completions": 4})]),
 }
+WORKLOADS = Resource("scheduling.k8s.io", "v1beta1", "workloads", "Workload")
+POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 
 
 class Outcomes:
@@ -107,7 +112,11 @@ class Crashes:
 async def play(name, when=lambda _: False):
     """Run one of RUNS to its end; how it ended, and the crashes."""
     spec, codes, changes = RUNS[name]
-    async with Cluster(nodes=1, clock="manual", controllers=CONTROLLERS, outcome=Outcomes(codes)) as cluster:
+    grouped = "scheduling" in spec
+    gates = "workload-aware" if grouped else ""
+    async with Cluster(
+        nodes=1, clock="manual", controllers=CONTROLLERS, outcome=Outcomes(codes), feature_gates=gates,
+    ) as cluster:
         crashes = Crashes(cluster, when)
         await cluster.client.create(JOBS, job_manifest(**spec))
         now = 0
@@ -124,7 +133,13 @@ async def play(name, when=lambda _: False):
         await cluster.advance(60)
         job = await cluster.client.get(JOBS, "j", NAMESPACE)
         pods = (await cluster.client.list(PODS, NAMESPACE)).items
-        return ended(job, pods), crashes
+        found = ended(job, pods)
+        if grouped:
+            [workload] = (await cluster.client.list(WORKLOADS, NAMESPACE)).items
+            [group] = (await cluster.client.list(POD_GROUPS, NAMESPACE)).items
+            found["sizes"] = workload["spec"]["podGroupTemplates"][0]["schedulingPolicy"], group["spec"]["schedulingPolicy"]
+            assert {pod["spec"]["schedulingGroup"]["podGroupName"] for pod in pods} == {group["metadata"]["name"]}
+        return found, crashes
 
 
 def ended(job, pods):

@@ -1,37 +1,26 @@
 """The extension points, as Protocols.
 
-A plugin is any object with a name and the methods of the points it extends.
+A plugin is any object with a name and the methods of the points it extends. It is made by a factory
+from the registry, with its arguments and a ``Handle``; ``search.py`` beside this file has what lets
+the scheduler ask it once about many nodes, ``placements.py`` the points of groups.
 
 Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns
-None; what it does object to is a Status. ``CycleState`` holds what plugins keep for one cycle,
-under keys of their own.
+None; what it does object to is a Status. A method that raises is an error of the plugin: the pod is
+tried again later.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
+from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
+from fakekube_controllers.scheduler.framework.handle import Handle, NominatingInfo
+from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
-CycleState = dict[str, Any]
 MAX_NODE_SCORE = 100
-
-
-class QueuedPodInfo(NamedTuple):
-    """A pod in the scheduling queue; ``since``: when it was added (Unix seconds)."""
-
-    info: PodInfo
-    since: float
-    sequence: int
-
-
-class Snapshot(Protocol):
-    """The cluster at the start of a cycle."""
-
-    @property
-    def nodes(self) -> Mapping[str, NodeInfo]:
-        """Nodes by name."""
 
 
 class Plugin(Protocol):
@@ -40,86 +29,38 @@ class Plugin(Protocol):
     name: str
 
 
-# The next three let NodeSearch ask plugins about many nodes at once. A plugin with a filter or a
-# score has the methods of one of them; with any plugin that has not, every plugin is asked about
-# every node.
+PluginFactory = Callable[[Mapping[str, Any], Handle], Plugin]
+"""Makes a plugin of its arguments, which are the tree of ``pluginConfig`` with defaults, and a
+handle; a class with such an ``__init__`` is one. Raises ValueError for arguments that are wrong.
+"""
 
 
-class SignPlugin(Plugin, Protocol):
-    """Depends on the node itself, not on the pods there.
+class EnqueueExtensions(Plugin, Protocol):
+    """Tells which events may make a pod schedulable that this plugin rejected.
 
-    Upstream: SignPlugin of opportunistic batching, which signs pods.
-
-    Its filter, pre_score and score read only what is signed here. Its normalize_score depends on
-    which scores there are, not on how many nodes have each. Its filter never returns an error.
+    Without it, every event may.
     """
 
-    def sign_pod(self, pod: PodInfo) -> Hashable:
-        """Everything of a pod that this plugin's answers depend on."""
-
-    def node_fields(self, pod: PodInfo) -> Hashable:
-        """Which fields of nodes the answers for this pod depend on, such as label keys.
-
-        Many pods should share them.
-        """
-
-    def sign_node(self, node_fields: Any, node: NodeInfo) -> Hashable:
-        """All of ``node.node`` that the answers for pods with these node fields depend on."""
-
-
-class ResourcePlugin(Plugin, Protocol):
-    """Compares a node's usage with its capacity: with more usage a node never fits where it did
-    not, nor scores more.
-
-    Its normalize_score changes nothing, it has no pre_score, and its filter never returns an error.
-    """
-
-    def capacity(self, node: NodeInfo) -> Hashable:
-        """The capacity of a node. Usages of nodes of the same capacity can be compared."""
-
-    def usage(self, node: NodeInfo) -> tuple[int, ...]:
-        """The usage of a node, in numbers: the same count of them for all nodes of a capacity."""
-
-    def score_bound(self, pod: PodInfo, capacity: Any) -> Callable[[tuple[int, ...]], int] | None:
-        """A function from usage to the pod's score on a node of that capacity, -1 where it does not
-        fit; None: it never fits.
-
-        For the least of several usages, number by number, it returns no less than the best of their
-        scores.
-        """
-
-
-class DeferredFilterPlugin(Plugin, Protocol):
-    """A filter without a score, asked only about nodes that are the best by all other plugins.
-
-    It reads only the pod and the node, and never returns an error.
-    """
-
-    deferred: bool
-
-
-class QueueingHint(Plugin, Protocol):
-    """Tells which events may make a pod schedulable that this plugin rejected; without it all may.
-
-    Upstream: QueueingHintFn.
-    """
-
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """Whether the pod should be queued again."""
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """The events, with hints. Asked once."""
 
 
 class PreEnqueuePlugin(Plugin, Protocol):
-    """Called before a pod enters the active queue."""
+    """Called before a pod enters the active queue.
+
+    A pod that is held is asked about again when it changes, and after each event that the plugin
+    registers.
+    """
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """Why the pod must not be tried yet, or None."""
 
 
 class QueueSortPlugin(Plugin, Protocol):
-    """Orders the active queue; exactly one plugin does."""
+    """Orders the active queue; all profiles have the same one."""
 
-    def sort_key(self, pod: QueuedPodInfo) -> Any:
-        """Pods with smaller keys go first."""
+    def sort_key(self, entity: QueuedEntityInfo) -> Any:
+        """Entities with smaller keys go first. May depend on priority, timestamp and sequence."""
 
 
 class PreFilterPlugin(Plugin, Protocol):
@@ -131,6 +72,20 @@ class PreFilterPlugin(Plugin, Protocol):
         """
 
 
+class PreFilterExtensions(PreFilterPlugin, Protocol):
+    """Keeps what ``pre_filter`` has computed up to date in what-if questions.
+
+    Called with a clone of the state, for a plugin whose filter is not skipped. The node is
+    read-only.
+    """
+
+    def add_pod(self, state: CycleState, pod: PodInfo, pod_to_add: PodInfo, node: NodeInfo) -> Status | None:
+        """Another pod is on the node now. An error, or None."""
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, pod_to_remove: PodInfo, node: NodeInfo) -> Status | None:
+        """Another pod is on the node no more. An error, or None."""
+
+
 class FilterPlugin(Plugin, Protocol):
     """Says whether a pod fits a node."""
 
@@ -138,29 +93,43 @@ class FilterPlugin(Plugin, Protocol):
         """Why it does not fit, or None. Must not change the node."""
 
 
+class PostFilterResult(NamedTuple):
+    """What a PostFilter plugin has arranged for the pod."""
+
+    nominating_info: NominatingInfo | None = None
+
+
 class PostFilterPlugin(Plugin, Protocol):
     """Called when no node fits."""
 
-    def post_filter(
+    async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
-    ) -> tuple[str, str]:
-        """A nominated node's name, or nothing, and a text for the pod's condition."""
+    ) -> tuple[PostFilterResult | None, Status | None]:
+        """A result, and None where the pod can be made schedulable: no more plugins are asked then.
+
+        Else a Status, whose message is added to that of the pod's condition: UNSCHEDULABLE to have
+        the next plugin asked, UNSCHEDULABLE_AND_UNRESOLVABLE or an error to have none.
+        ``statuses``: why each node was rejected, by its name; a node without one is out of the
+        question.
+        """
 
 
 class PreScorePlugin(Plugin, Protocol):
     """Called once a cycle with the nodes that fit, before they are scored."""
 
     def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
-        """SKIP (of this plugin's score), or None."""
+        """SKIP (of this plugin's score), an error, or None."""
 
 
 class ScorePlugin(Plugin, Protocol):
-    """Ranks the nodes that fit. ``weight`` multiplies the normalised score."""
-
-    weight: int
+    """Ranks the nodes that fit; the profile has the weight of the normalized score."""
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """Higher is better."""
+
+
+class ScoreExtensions(ScorePlugin, Protocol):
+    """A score that is not between 0 and 100 by itself."""
 
     def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
         """Bring the scores of all nodes between 0 and 100, in place."""
@@ -177,17 +146,24 @@ class ReservePlugin(Plugin, Protocol):
 
 
 class PermitPlugin(Plugin, Protocol):
-    """Called last before the binding."""
+    """Called last in the scheduling cycle."""
 
-    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Why not, WAIT, or None."""
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[Status | None, float]:
+        """Why not, WAIT with the most seconds to wait, or None; the seconds are 0 but for WAIT.
+
+        A pod that waits keeps its node until every plugin that said WAIT has allowed it
+        (``Handle.get_waiting_pod``), one rejects it, or the time is over.
+        """
 
 
 class PreBindPlugin(Plugin, Protocol):
     """Prepares the binding (binds a volume, say)."""
 
+    def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """SKIP where ``pre_bind`` has nothing to do, an error, or None. Does nothing yet."""
+
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Why it cannot be bound, WAIT to be asked again after the next event, or None."""
+        """Why it cannot be bound, or None. May take its time: see ``Handle.wait_for``."""
 
 
 class BindPlugin(Plugin, Protocol):

@@ -17,24 +17,37 @@ class Code(enum.IntEnum):
     SKIP = 5
     PENDING = 6
 
+    @property
+    def text(self) -> str:
+        """Upstream's name of it: UnschedulableAndUnresolvable."""
+        return self.name.title().replace("_", "")
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A code, its reasons, and the plugin. Where a Status is returned, None is success."""
+    """A code, its reasons, and the plugin. Where a Status is returned, None is success.
+
+    ``error``: what went wrong as a whole, told before the reasons.
+    """
 
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+    error: str = ""
 
     @property
     def is_rejection(self) -> bool:
         """Whether the pod does not fit; else there was an error."""
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
 
+    def of_plugin(self, plugin: str) -> "Status":
+        """The same from a plugin; from the one that it names, if it names one."""
+        return self if self.plugin else Status(self.code, self.reasons, plugin)
+
     @property
     def message(self) -> str:
-        """The reasons in one text."""
-        return ", ".join(self.reasons)
+        """The error and the reasons in one text."""
+        return ", ".join((self.error, *self.reasons) if self.error else self.reasons)
 
 
 def unschedulable(*reasons: str) -> Status:
@@ -47,7 +60,13 @@ def unresolvable(*reasons: str) -> Status:
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
 
 
+def error(*reasons: str) -> Status:
+    """Something went wrong; the pod is tried again after its back-off."""
+    return Status(Code.ERROR, reasons)
+
+
 SKIP = Status(Code.SKIP)
+WAIT = Status(Code.WAIT)
 
 
 class FitError(Exception):
@@ -55,15 +74,17 @@ class FitError(Exception):
 
     ``pre_filter_status``: the rejection by a PreFilter plugin, before any node was looked at.
     ``post_filter_message``: what PostFilter plugins add. ``plugins``: the names of those that
-    rejected the pod; empty when there is no node.
+    rejected the pod; empty when there is no node. ``pending_plugins``: of those the ones that wait
+    for something that is under way.
     """
 
     def __init__(
         self, statuses: dict[str, Status], num_all_nodes: int, pre_filter_status: Status | None = None,
-        post_filter_message: str = "", plugins: tuple[str, ...] = (),
+        post_filter_message: str = "", plugins: tuple[str, ...] = (), pending_plugins: tuple[str, ...] = (),
     ) -> None:
         self.statuses, self.num_all_nodes, self.plugins = statuses, num_all_nodes, plugins
         self.pre_filter_status, self.post_filter_message = pre_filter_status, post_filter_message
+        self.pending_plugins = pending_plugins
         super().__init__(self.text())
 
     def text(self) -> str:

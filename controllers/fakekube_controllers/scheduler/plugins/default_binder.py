@@ -1,9 +1,12 @@
 """Binds through the API. Upstream: plugins/defaultbinder."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.client import Client
-from fakekube_controllers.scheduler.framework.interface import CycleState
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import PodInfo
 
@@ -13,8 +16,8 @@ class DefaultBinder:
 
     name = "DefaultBinder"
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        self._client = handle.client
 
     async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """None when it is bound, else what the server said."""

@@ -6,9 +6,13 @@ No pod is evicted: only the message of the pod's condition is computed, for the 
 preemption would not help.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from fakekube_controllers.scheduler.framework.interface import CycleState, FilterPlugin, Snapshot
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.interface import PostFilterResult
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
 
@@ -21,15 +25,15 @@ class DefaultPreemption:
 
     name = "DefaultPreemption"
 
-    def __init__(self, filters: Sequence[FilterPlugin]) -> None:
-        self._filters = filters
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        self._handle = handle
 
-    def post_filter(
+    async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
-    ) -> tuple[str, str]:
+    ) -> tuple[PostFilterResult | None, Status | None]:
         """No nominated node, and why preemption finds none."""
         if pod.pod["spec"].get("preemptionPolicy") == "Never":
-            return "", "preemption: not eligible due to preemptionPolicy=Never."
+            return None, unschedulable("preemption: not eligible due to preemptionPolicy=Never.")
         rejections: list[Status] = []
         for name in snapshot.nodes:
             status = statuses.get(name)
@@ -38,8 +42,8 @@ class DefaultPreemption:
             elif not self._has_victims(state, pod, snapshot, name):
                 rejections.append(NO_VICTIMS)
         if len(rejections) < len(snapshot.nodes):
-            return "", ""
-        return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}."
+            return None, unschedulable()
+        return None, unschedulable(f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}.")
 
     def _has_victims(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
         if min(snapshot.nodes[name].priorities, default=pod.priority) >= pod.priority:
@@ -47,4 +51,4 @@ class DefaultPreemption:
         node = snapshot.nodes[name].copy()
         for info in [info for info in node.pods.values() if info.priority < pod.priority]:
             node.remove(info.uid)
-        return all(plugin.filter(state, pod, node) is None for plugin in self._filters)
+        return self._handle.run_filter_plugins(state, pod, node) is None

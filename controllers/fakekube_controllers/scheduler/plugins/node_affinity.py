@@ -4,12 +4,23 @@ Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, CycleState, Snapshot
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
 
@@ -17,12 +28,16 @@ REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferr
 NAME = "metadata.name "  # with a blank, which no label key has
 REASON = "node(s) didn't match Pod's node affinity/selector"
 
+NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+
 
 class NodeAffinity:
     """PreFilter (nodes that are named), Filter (what is required) and Score (what is preferred)."""
 
     name = "NodeAffinity"
-    weight = 2
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its node selector and its affinity."""
@@ -47,9 +62,13 @@ class NodeAffinity:
         labels = _labels(node)
         return tuple([node.name if key == NAME else labels.get(key) for key in node_fields])
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """A node that the pod selects, and did not before."""
-        return event.node is not None and _selects(pod, event.node) and (event.old is None or not _selects(pod, event.old))
+        return [ClusterEventWithHint(NODE_CHANGE, self._after_node_change)]
+
+    def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        selects = new is not None and _selects(pod, new) and (old is None or not _selects(pod, old))
+        return events.QUEUE if selects else events.SKIP
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """The only nodes that every term names, SKIP when nothing is required, or None."""

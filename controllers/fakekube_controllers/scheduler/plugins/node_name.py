@@ -1,10 +1,15 @@
 """A pod with spec.nodeName goes to no other node. Upstream: plugins/nodename."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import CycleState, Snapshot
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint, QueueingHint
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
@@ -13,6 +18,9 @@ class NodeName:
     """PreFilter and Filter."""
 
     name = "NodeName"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
 
     def sign_pod(self, pod: PodInfo) -> str:
         """The node that it names."""
@@ -26,9 +34,13 @@ class NodeName:
         """Its name, for pods that name a node."""
         return node.name if node_fields else ""
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """That node is added."""
-        return event.node is not None and event.old is None and meta.name_of(event.node) == pod.pod["spec"].get("nodeName")
+        return [ClusterEventWithHint(events.NODE_ADD, self._after_node_add)]
+
+    def _after_node_add(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        named = new is not None and meta.name_of(new) == pod.pod["spec"].get("nodeName")
+        return events.QUEUE if named else events.SKIP
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that names no node."""

@@ -1,9 +1,14 @@
 """No two pods of a node have the same host port. Upstream: plugins/nodeports."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import CycleState, Snapshot
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint, QueueingHint
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
 
@@ -16,12 +21,17 @@ class NodePorts:
     name = "NodePorts"
     deferred = True
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """A node that comes, or a pod that goes and had one of the ports."""
-        if event.pod is None:
-            return event.node is not None and event.old is None
-        taken = pod_info(event.pod).ports
-        return any(_conflict(wanted, other) for wanted in pod.ports for other in taken)
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
+
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """A pod that goes and had one of the ports, and a node that comes."""
+        return [ClusterEventWithHint(events.ASSIGNED_POD_DELETE, self._after_pod_delete), ClusterEventWithHint(events.NODE_ADD)]
+
+    def _after_pod_delete(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        taken = pod_info(old).ports if old is not None and old["spec"].get("nodeName") else ()
+        conflict = any(_conflict(wanted, other) for wanted in pod.ports for other in taken)
+        return events.QUEUE if conflict else events.SKIP
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that asks for no host port."""
@@ -29,9 +39,8 @@ class NodePorts:
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        for other in node.pods.values():
-            if other.ports and any(_conflict(wanted, taken) for wanted in pod.ports for taken in other.ports):
-                return unschedulable("node(s) didn't have free ports for the requested pod ports")
+        if node.used_ports and any(_conflict(wanted, taken) for wanted in pod.ports for taken in node.used_ports):
+            return unschedulable("node(s) didn't have free ports for the requested pod ports")
         return None
 
 

@@ -1,16 +1,35 @@
 """A cordoned node takes only pods that tolerate it. Upstream: plugins/nodeunschedulable."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import CycleState
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
+
+NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
+TOLERATION = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION)
 
 
 class NodeUnschedulable:
     """Filter."""
 
     name = "NodeUnschedulable"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its tolerations."""
@@ -23,11 +42,22 @@ class NodeUnschedulable:
         """Whether it is cordoned."""
         return node.node is not None and bool(node.node["spec"].get("unschedulable"))
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """A node that is added or uncordoned."""
-        if event.node is None or event.node["spec"].get("unschedulable"):
-            return False
-        return event.old is None or bool(event.old["spec"].get("unschedulable"))
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """A node that is added or uncordoned, and a toleration for those that are not."""
+        return [ClusterEventWithHint(NODE_CHANGE, self._after_node_change),
+                ClusterEventWithHint(TOLERATION, self._after_toleration)]
+
+    def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        if new is None or new["spec"].get("unschedulable"):
+            return events.SKIP
+        return events.QUEUE if old is None or old["spec"].get("unschedulable") else events.SKIP
+
+    def _after_toleration(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        if new is None or meta.uid_of(new) != pod.uid:
+            return events.SKIP
+        tolerated = new["spec"].get("tolerations") or ()
+        is_tolerated = any(placement.tolerates(each, placement.UNSCHEDULABLE_TAINT) for each in tolerated)
+        return events.QUEUE if is_tolerated else events.SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

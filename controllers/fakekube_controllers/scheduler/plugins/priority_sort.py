@@ -1,6 +1,10 @@
-"""Higher priority first, then the pod that was added first. Upstream: plugins/queuesort."""
+"""Higher priority first, then what was added first. Upstream: plugins/queuesort."""
 
-from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
+from collections.abc import Mapping
+from typing import Any
+
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo
 
 
 class PrioritySort:
@@ -8,6 +12,9 @@ class PrioritySort:
 
     name = "PrioritySort"
 
-    def sort_key(self, pod: QueuedPodInfo) -> tuple[int, float, int]:
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
+
+    def sort_key(self, entity: QueuedEntityInfo) -> tuple[int, float, int]:
         """Smaller goes first."""
-        return (-pod.info.priority, pod.since, pod.sequence)
+        return (-entity.priority, entity.timestamp, entity.sequence)

@@ -1,33 +1,77 @@
-"""The plugins of the default profile, in upstream's order.
+"""The plugins that a profile can name, and those that it has unless it says otherwise.
 
-An import and a name for each, those with a filter in ``filters``; there is no other wiring.
+An import and a line in each of the two lists; there is no other wiring.
+Upstream: framework/plugins/registry.go, apis/config/v1/default_plugins.go.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from fakekube.runtime.context import Context
-from fakekube_controllers.scheduler.framework.interface import FilterPlugin, Plugin
+from fakekube_controllers.scheduler.framework.interface import PluginFactory
 from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
 from fakekube_controllers.scheduler.plugins.dynamic_resources import DynamicResources
+from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
 from fakekube_controllers.scheduler.plugins.node_name import NodeName
 from fakekube_controllers.scheduler.plugins.node_ports import NodePorts
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
+from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
 from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
 
 ALLOCATES_DEVICES = "DynamicResourceAllocation"
+GROUPS, PLACEMENTS = "GenericWorkload", "TopologyAwareWorkloadScheduling"
 
 
-def default_plugins(ctx: Context) -> Sequence[Plugin]:
-    """A fresh set for one scheduler."""
-    filters: list[FilterPlugin] = [
-        NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(), VolumeBinding(ctx),
-    ]
-    # its text comes before that of preemption
-    devices = [DynamicResources()] if ctx.enabled(ALLOCATES_DEVICES) else []
-    return [SchedulingGates(), PrioritySort(), *filters, *devices, DefaultPreemption(filters), DefaultBinder(ctx.client)]
+def in_tree_registry() -> dict[str, PluginFactory]:
+    """The factories by name."""
+    return {
+        "SchedulingGates": SchedulingGates,
+        "PrioritySort": PrioritySort,
+        "NodeName": NodeName,
+        "NodeUnschedulable": NodeUnschedulable,
+        "TaintToleration": TaintToleration,
+        "NodeAffinity": NodeAffinity,
+        "NodePorts": NodePorts,
+        "NodeResourcesFit": NodeResourcesFit,
+        "VolumeBinding": VolumeBinding,
+        "DynamicResources": DynamicResources,
+        "DefaultPreemption": DefaultPreemption,
+        "DefaultBinder": DefaultBinder,
+        "GangScheduling": GangScheduling,
+        "TopologyPlacementGenerator": TopologyPlacement,
+        "PodGroupPodsCount": PodGroupPodsCount,
+    }
+
+
+def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
+    """The plugins of a profile that says nothing of them, at every point that they extend, in
+    upstream's order, with the weights of their scores (0: none is given).
+
+    ``enabled`` says of a feature gate whether it is on.
+    """
+    plugins = {
+        "SchedulingGates": 0,
+        "PrioritySort": 0,
+        "NodeName": 0,
+        "NodeUnschedulable": 0,
+        "TaintToleration": 3,
+        "NodeAffinity": 2,
+        "NodePorts": 0,
+        "NodeResourcesFit": 1,
+        "VolumeBinding": 0,
+        "DynamicResources": 2,  # its text comes before that of preemption
+        "DefaultPreemption": 0,
+        "DefaultBinder": 0,
+    }
+    if not enabled(ALLOCATES_DEVICES):
+        del plugins["DynamicResources"]
+    if enabled(GROUPS):
+        plugins["GangScheduling"] = 0
+    if enabled(PLACEMENTS):
+        plugins |= {"TopologyPlacementGenerator": 0, "PodGroupPodsCount": 1}
+    return plugins

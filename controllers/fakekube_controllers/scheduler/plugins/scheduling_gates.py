@@ -1,13 +1,40 @@
 """A pod with scheduling gates is not scheduled. Upstream: plugins/schedulinggates."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework.events import (
+    QUEUE,
+    SKIP,
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import PodInfo
+
+ELIMINATED = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
 
 
 class SchedulingGates:
     """PreEnqueue."""
 
     name = "SchedulingGates"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
+
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """The pod's gates go."""
+        return [ClusterEventWithHint(ELIMINATED, self._after_update)]
+
+    def _after_update(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        return QUEUE if new is not None and meta.uid_of(new) == pod.uid else SKIP
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """Which gates hold the pod, or None."""

@@ -3,27 +3,43 @@
 Upstream: plugins/tainttoleration.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 import orjson
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, CycleState
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
 
 _taints = attrgetter("taints")
 EFFECTS = ("NoSchedule", "NoExecute")
 
+NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
+TOLERATION = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION)
+
 
 class TaintToleration:
     """Filter (NoSchedule and NoExecute) and Score (fewer PreferNoSchedule taints are better)."""
 
     name = "TaintToleration"
-    weight = 3
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """Takes no arguments."""
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its tolerations."""
@@ -36,9 +52,17 @@ class TaintToleration:
         """Its taints."""
         return orjson.dumps(node.taints) if node.taints else b""
 
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """A node whose taints are tolerated and were not before."""
-        return event.node is not None and _tolerates(pod, event.node) and (event.old is None or not _tolerates(pod, event.old))
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """A node whose taints are tolerated and were not before, and a toleration."""
+        return [ClusterEventWithHint(NODE_CHANGE, self._after_node_change),
+                ClusterEventWithHint(TOLERATION, self._after_toleration)]
+
+    def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        helps = new is not None and _tolerates(pod, new) and (old is None or not _tolerates(pod, old))
+        return events.QUEUE if helps else events.SKIP
+
+    def _after_toleration(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        return events.QUEUE if new is not None and meta.uid_of(new) == pod.uid else events.SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

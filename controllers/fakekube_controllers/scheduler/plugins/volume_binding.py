@@ -2,27 +2,35 @@
 be made.
 
 A claim that is bound at once must be bound; one that waits for its first consumer is bound, or
-provisioned, once a node is chosen: ``pre_bind`` writes that down and returns WAIT until the binder
-is done.
+provisioned, once a node is chosen: ``pre_bind`` writes that down and waits until the binder is
+done.
 
 Upstream: plugins/volumebinding (volume_binding.go, binder.go). Left out: scores, capacities that
 CSI drivers publish, allowed topologies, volumes that are migrated to CSI.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from fakekube.runtime import volumes
-from fakekube.runtime.context import Context
 from fakekube.runtime.volumes import BOUND_BY_CONTROLLER, NO_PROVISIONER, SELECTED_NODE, YES
-from fakekube_controllers.scheduler.framework.events import ClusterEvent
-from fakekube_controllers.scheduler.framework.interface import CycleState, Snapshot
-from fakekube_controllers.scheduler.framework.status import SKIP, Code, Status, unresolvable
+from fakekube_controllers.scheduler.framework import events
+from fakekube_controllers.scheduler.framework.events import (
+    ActionType,
+    ClusterEvent,
+    ClusterEventWithHint,
+    EventResource,
+    QueueingHint,
+)
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import SKIP, Code, Status, error, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -31,7 +39,10 @@ NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NODE_CONFLICT_BEFORE = "node(s) had volume node affinity conflict"
 NODE_CONFLICT_SINCE = 34  # the minor number of the release with the newer words
 NO_SUCH_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-WAIT = Status(Code.WAIT)
+BIND_TIMEOUT_SECONDS = 600.0
+NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE)
+CHANGED = ActionType.ADD | ActionType.UPDATE | ActionType.DELETE
+BOUND = Status(Code.SUCCESS)
 
 
 class Decision(NamedTuple):
@@ -51,8 +62,6 @@ class PodClaims:
     delayed: list[Tree] = field(default_factory=list)
     # by the name of a node that fits
     decided: dict[str, list[Decision]] = field(default_factory=dict)
-    # versions of claims with the chosen node, by name; None: nothing was written
-    written: dict[str, str] | None = None
 
 
 class VolumeBinding:
@@ -61,31 +70,27 @@ class VolumeBinding:
     name = "VolumeBinding"
     deferred = True  # few pods have claims, and for these every node is asked
 
-    def __init__(self, ctx: Context) -> None:
-        self._client = ctx.client
-        self._claims, self._volumes = ctx.lister(PERSISTENT_VOLUME_CLAIMS), ctx.lister(PERSISTENT_VOLUMES)
-        self._classes = ctx.lister(STORAGE_CLASSES)
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        self._client, self._handle = handle.client, handle
+        self._claims, self._volumes = handle.lister(PERSISTENT_VOLUME_CLAIMS), handle.lister(PERSISTENT_VOLUMES)
+        self._classes = handle.lister(STORAGE_CLASSES)
         # the uid of a pod by the name of the volume that it is about to have
         self._taken: dict[str, str] = {}
-        newer = int((ctx.version or "0.99").partition(".")[2]) >= NODE_CONFLICT_SINCE
+        newer = int((handle.version or "0.99").partition(".")[2]) >= NODE_CONFLICT_SINCE
         self._node_conflict = NODE_CONFLICT if newer else NODE_CONFLICT_BEFORE
+        self._timeout_seconds = float(args.get("bindTimeoutSeconds") or BIND_TIMEOUT_SECONDS)
 
-    def watch(self, ctx: Context, changed: Callable[[ClusterEvent], object]) -> None:
-        """Tell of every change of a claim, a volume or a class from now on."""
-        def seen(obj: Tree) -> None:
-            changed(ClusterEvent(storage=obj))
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """A claim of the pod, a volume, a class, or a node that was added or changed."""
+        return [
+            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, CHANGED), self._after_claim_change),
+            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME, CHANGED)),
+            ClusterEventWithHint(ClusterEvent(EventResource.STORAGE_CLASS, CHANGED)), ClusterEventWithHint(NODE_CHANGE)]
 
-        for resource in (PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES):
-            ctx.add_handler(resource, seen, lambda _, new: seen(new), seen)
-
-    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
-        """A claim of the pod, a volume, a class, or a node that was added or has other labels."""
-        if event.storage is None:
-            return event.node is not None
-        if event.storage["kind"] != "PersistentVolumeClaim":
-            return True
-        namespace, name = meta.key_of(event.storage)
-        return namespace == meta.namespace_of(pod.pod) and any(name == each for each, _ in volumes.claim_names(pod.pod))
+    def _after_claim_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        namespace, name = meta.key_of(new if new is not None else old or {})
+        used = namespace == meta.namespace_of(pod.pod) and any(name == each for each, _ in volumes.claim_names(pod.pod))
+        return events.QUEUE if used else events.SKIP
 
     # a cycle
 
@@ -170,24 +175,33 @@ class VolumeBinding:
         if self._taken:
             self.unreserve(state, pod, node_name)
 
-    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Write down what was decided, and return WAIT until the claims are bound; what went wrong,
-        or None.
-        """
+    def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """SKIP when no claim is to be bound."""
         claims: PodClaims | None = state.get(self.name)
-        if claims is None or not claims.decided[node_name]:
-            return None
-        if claims.written is None:
-            claims.written = {}
-            try:
-                for claim, volume in claims.decided[node_name]:
-                    await self._write(claims.written, claim, volume, node_name)
-            except APIError as error:
-                return Status(Code.ERROR, (f"binding volumes: {error}",), self.name)
-            return WAIT
-        statuses = [self._check(claims.written, claim, node_name) for claim, _ in claims.decided[node_name]]
-        failed = next((each for each in statuses if each is not None and each.code == Code.ERROR), None)
-        return failed or next((each for each in statuses if each is not None), None)
+        return None if claims is not None and claims.decided[node_name] else SKIP
+
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Write down what was decided, and wait until the claims are bound; what went wrong, or
+        None.
+        """
+        claims: PodClaims = state[self.name]
+        written: dict[str, str] = {}
+        try:
+            for claim, volume in claims.decided[node_name]:
+                await self._write(written, claim, volume, node_name)
+        except APIError as failure:
+            return error(f"binding volumes: {failure}")
+
+        def check() -> Status | None:
+            statuses = [self._check(written, claim, node_name) for claim, _ in claims.decided[node_name]]
+            failed = next((each for each in statuses if each is not None and each.code == Code.ERROR), None)
+            return failed or (None if any(each is None for each in statuses) else BOUND)
+
+        try:
+            status = await self._handle.wait_for(check, self._timeout_seconds)
+        except TimeoutError:
+            return error("binding volumes: context deadline exceeded")
+        return None if status is BOUND else status
 
     async def _write(
         self, written: dict[str, str], claim: ReadOnlyTree, volume: ReadOnlyTree | None, node_name: str,
@@ -206,18 +220,18 @@ class VolumeBinding:
         await self._client.patch(PERSISTENT_VOLUMES, meta.name_of(volume), body=body)
 
     def _check(self, written: dict[str, str], decided: ReadOnlyTree, node_name: str) -> Status | None:
-        """WAIT for a claim that is not bound yet, what went wrong, or None."""
+        """BOUND, None for a claim that is not bound yet, or what went wrong."""
         name = meta.name_of(decided)
         claim = self._claims.get(meta.namespace_of(decided), name)
         if claim is None or meta.uid_of(claim) != meta.uid_of(decided):
-            return Status(Code.ERROR, (f"binding volumes: {_missing(name, is_ephemeral=False)}",), self.name)
+            return error(f"binding volumes: {_missing(name, is_ephemeral=False)}")
         if volumes.is_fully_bound(claim):
-            return None
+            return BOUND
         version = written.get(name)
         is_seen = version is not None and int(meta.resource_version_of(claim)) >= int(version)
         if is_seen and meta.annotations_of(claim).get(SELECTED_NODE) != node_name:
-            return Status(Code.ERROR, (f'binding volumes: provisioning failed for PVC "{name}"',), self.name)
-        return WAIT
+            return error(f'binding volumes: provisioning failed for PVC "{name}"')
+        return None
 
     def _class(self, name: str) -> ReadOnlyTree | None:
         return self._classes.get("", name)

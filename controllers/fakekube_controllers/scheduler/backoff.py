@@ -1,0 +1,47 @@
+"""How long an entity waits after it was rejected, or after an error.
+
+Upstream: pkg/scheduler/backend/queue/backoff_queue.go. With the gate SchedulerPopFromBackoffQ times
+are aligned to windows of a second, within which priority decides.
+"""
+
+import math
+from typing import NamedTuple
+
+from fakekube.workqueue.ratelimit import doubled_seconds
+from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo
+
+WINDOW_SECONDS = 1.0
+
+
+class Backoff(NamedTuple):
+    """``initial_seconds`` after the first attempt, doubled with each one more; a group of pods may
+    wait the longer the larger it is.
+    """
+
+    initial_seconds: float = 1.0
+    max_seconds: float = 10.0
+
+    def expiration(self, entity: QueuedEntityInfo, *, aligned: bool) -> float:
+        """When the back-off is over, in Unix seconds; with ``aligned``, the window in which it is.
+        """
+        count = entity.consecutive_errors_count or entity.unschedulable_count
+        if not count or not self.max_seconds:
+            return -math.inf
+        if entity.backoff_expiration is None:
+            size = sum(1 for _ in entity.pods())
+            most = self.max_seconds * math.sqrt(size) if size > 1 else self.max_seconds
+            when = entity.timestamp + doubled_seconds(self.initial_seconds, count - 1, most)
+            entity.backoff_expiration = math.floor(when) if aligned else when
+        return entity.backoff_expiration
+
+    def is_backing_off(self, entity: QueuedEntityInfo, now: float, *, aligned: bool) -> bool:
+        """Whether it is not over yet."""
+        return self.expiration(entity, aligned=aligned) >= (math.floor(now) if aligned else now)
+
+    def end(self, entity: QueuedEntityInfo, *, aligned: bool) -> float:
+        """The first instant at which it is over."""
+        expiration = self.expiration(entity, aligned=aligned)
+        return expiration + WINDOW_SECONDS if aligned else math.nextafter(expiration, math.inf)
+
+
+DEFAULT_BACKOFF = Backoff()

@@ -1,0 +1,209 @@
+"""Where the pods of a group go, all or none: one group on one snapshot, in memory.
+
+A leaf's pods are tried one after the other, each seeing those before it; after each the group is
+asked whether it can still be, or is already, satisfied. The children of a composite group are tried
+in the same way. With topology constraints all of that is done once for each placement (a set of
+nodes), and the best that succeeds is taken. There is no backtracking: a group of unlike pods may
+fail although some order of them would fit, as upstream.
+
+Upstream: pkg/scheduler/schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm and its
+neighbours). Of several placements with the same score the first by name is taken, so that a seed
+gives one history.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from fakekube_controllers.scheduler.framework.placements import Placement
+from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.status import Code, Status
+from fakekube_controllers.scheduler.groups.results import (
+    GroupResult,
+    PodResult,
+    Results,
+    failed,
+    group_unschedulable,
+    succeeded_leaves,
+)
+from fakekube_controllers.scheduler.groups.states import GroupStates
+
+ALL_NODES = Placement("", None)
+
+
+class Placer(Protocol):
+    """What the algorithm needs of the scheduler and its plugins."""
+
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+        """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
+
+    def assume(self, result: PodResult) -> Status | None:
+        """Assume and reserve once more what was reverted."""
+
+    def revert(self, result: PodResult) -> None:
+        """Undo what ``try_pod`` or ``assume`` did."""
+
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
+        """Whether the group is satisfied: None, WAIT (it may be, by what remains) or a
+        rejection.
+        """
+
+    def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
+        """The sets of nodes that the group may use."""
+
+    def best_placement(self, info: PodGroupInfo, found: Sequence[tuple[Placement, Sequence[PodResult]]]) -> Placement | Status:
+        """The best of several, with the pods that each would place."""
+
+
+class _Trial(NamedTuple):
+    """One attempt on a subtree: its result, those of the groups below, and the pods that stand
+    assumed because of it.
+    """
+
+    result: GroupResult
+    results: Results
+    assumed: list[PodResult]
+
+
+class GroupAlgorithm:
+    """One group cycle. After ``run`` nothing stays assumed."""
+
+    def __init__(self, placer: Placer, states: GroupStates, *, uses_placements: bool) -> None:
+        self._placer, self._states, self._uses_placements = placer, states, uses_placements
+
+    def run(self, root: PodGroupInfo) -> Results:
+        """The results of the root and of the groups below that were tried."""
+        trial = self._group(root, ALL_NODES)
+        self._revert(trial.assumed)
+        if trial.result.succeeded and not trial.result.any_placed:
+            trial.result.status = group_unschedulable()
+        return trial.results
+
+    def _revert(self, pods: list[PodResult]) -> None:
+        while pods:
+            self._placer.revert(pods.pop())
+
+    def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
+        """A group inside a placement of its parent, by the best of its own placements."""
+        if not self._uses_placements:
+            return self._in_placement(info, within)
+        placements = self._placer.placements(info, within)
+        if isinstance(placements, Status):
+            return self._only(GroupResult(info, placements))
+        if len(placements) == 1:
+            trial = self._in_placement(info, placements[0])
+            if trial.result.succeeded or trial.result.is_error:
+                return trial
+            return self._unavailable(trial, 1)
+        found: list[tuple[Placement, _Trial]] = []
+        first: _Trial | None = None
+        for placement in placements:
+            trial = self._in_placement(info, placement)
+            self._revert(trial.assumed)
+            if trial.result.is_error:
+                return trial
+            first = first or trial
+            if trial.result.succeeded:
+                found.append((placement, trial))
+        assert first is not None, "there is a placement"
+        return self._best(info, found) if found else self._unavailable(first, len(placements))
+
+    @staticmethod
+    def _only(result: GroupResult) -> _Trial:
+        return _Trial(result, {result.info.key: result}, [])
+
+    @staticmethod
+    def _unavailable(trial: _Trial, count: int) -> _Trial:
+        """No placement would do. The pods keep what was found in the first."""
+        status = trial.result.status
+        assert status is not None, "it failed"
+        trial.result.status = group_unschedulable(
+            f"0/{count} placements are available, first placement status: {status.error or status.message}")
+        return trial
+
+    def _best(self, info: PodGroupInfo, found: Sequence[tuple[Placement, _Trial]]) -> _Trial:
+        """The best placement of several that would do, assumed again."""
+        trial = found[0][1]
+        if len(found) > 1:
+            best = self._placer.best_placement(info, [
+                (placement, [pod for leaf in succeeded_leaves(info, each.results) for pod in leaf.pods if pod.fits])
+                for placement, each in found])
+            if isinstance(best, Status):
+                return self._only(GroupResult(info, best))
+            trial = next(each for placement, each in found if placement is best)
+        for leaf in succeeded_leaves(info, trial.results):
+            for pod in leaf.pods:
+                if not pod.fits:
+                    continue
+                status = self._placer.assume(pod)
+                if status is not None:
+                    self._revert(trial.assumed)
+                    return self._only(GroupResult(info, failed(f"failed to assume the subtree: {status.message}")))
+                trial.assumed.append(pod)
+        return trial
+
+    def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+        is_composite = info.key.type is EntityType.COMPOSITE_POD_GROUP
+        trial = self._children(info, placement) if is_composite else self._pods(info, placement)
+        trial.results[info.key] = trial.result
+        if not trial.result.succeeded:
+            self._revert(trial.assumed)
+            trial.result.any_placed = False
+        return trial
+
+    def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+        """A leaf's pods, one after the other."""
+        result, assumed = GroupResult(info), list[PodResult]()
+        trial = _Trial(result, {}, assumed)
+        scheduled, remaining = len(self._states.placed(info.key)), len(info.unscheduled_pods)
+        result.status = self._placer.feasible(info, scheduled, remaining)
+        if result.status is not None and result.status.code != Code.WAIT:
+            if result.is_error:
+                result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
+            else:
+                result.status = group_unschedulable(*result.status.reasons)
+            return trial
+        for queued in info.unscheduled_pods:
+            pod = self._placer.try_pod(queued, placement)
+            result.pods.append(pod)
+            if pod.status is None:
+                assumed.append(pod)
+            elif not pod.status.is_rejection:
+                result.status = failed(f"failed to schedule other pod from a pod group: {pod.status.message}")
+                return trial
+            remaining -= 1
+            scheduled += pod.fits
+            result.status = self._placer.feasible(info, scheduled, remaining)
+            if result.status is not None and result.status.code != Code.WAIT:
+                if result.is_error:
+                    result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
+                return trial
+            result.any_placed = result.any_placed or pod.fits
+        if result.status is not None:
+            result.status = group_unschedulable(*result.status.reasons)
+        return trial
+
+    def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+        """The groups of a composite group, one after the other."""
+        result = GroupResult(info)
+        trial = _Trial(result, {}, [])
+        scheduled, remaining = 0, len(info.children)
+        result.status = self._placer.feasible(info, scheduled, remaining)
+        if result.status is not None and result.status.code != Code.WAIT:
+            return trial
+        for child in info.children:
+            tried = self._group(child, placement)
+            trial.results.update(tried.results)
+            if tried.result.is_error:
+                assert tried.result.status is not None, "it is an error"
+                result.status = failed(f"composite pod group evaluation failed due to child error: {tried.result.status.message}")
+                return trial
+            result.any_placed = result.any_placed or tried.result.any_placed
+            trial.assumed.extend(tried.assumed)
+            remaining -= 1
+            scheduled += tried.result.succeeded
+            result.status = self._placer.feasible(info, scheduled, remaining)
+            if result.status is not None and result.status.code != Code.WAIT:
+                return trial
+        if result.status is not None:
+            result.status = group_unschedulable(*result.status.reasons)
+        return trial

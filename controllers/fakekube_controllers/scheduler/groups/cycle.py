@@ -1,0 +1,182 @@
+"""One group's attempt, from the queue to the binding of its pods.
+
+Upstream: scheduleOnePodGroup, podGroupCycle and submitPodGroupAlgorithmResult of
+pkg/scheduler/schedule_one_podgroup.go.
+"""
+
+from typing import Protocol
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.causes import ACTING, Acting
+from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.binding import Binding
+from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.cycle import Algorithm
+from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
+from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE
+from fakekube_controllers.scheduler.framework.placements import PodGroupAssignments, ProposedAssignment
+from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import Code, Status
+from fakekube_controllers.scheduler.groups.algorithm import ALL_NODES, GroupAlgorithm
+from fakekube_controllers.scheduler.groups.conditions import GroupConditions
+from fakekube_controllers.scheduler.groups.consistency import inconsistency
+from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
+from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult, Results, complete, failed, with_reason
+from fakekube_controllers.scheduler.groups.states import GroupStates
+from fakekube_controllers.scheduler.queue import SchedulingQueue
+from fakekube_controllers.scheduler.runtime import Framework, Shared
+
+PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy"
+
+
+class PodScheduler(Protocol):
+    """What groups need of the scheduler; profiles and algorithms are by the scheduler's name."""
+
+    profiles: dict[str, Framework]
+    algorithms: dict[str, Algorithm]
+    shared: Shared
+    cache: Cache
+    queue: SchedulingQueue
+    failures: FailureHandler
+
+    def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
+        """Whether a pod is not to be tried."""
+
+    async def prepare_for_binding(self, binding: Binding) -> None:
+        """Assume a pod on its node, and bind it."""
+
+
+class GroupCycles:
+    """Schedules groups for one scheduler."""
+
+    def __init__(self, ctx: Context, scheduler: PodScheduler, states: GroupStates, conditions: GroupConditions) -> None:
+        self._ctx, self._scheduler, self._states, self._conditions = ctx, scheduler, states, conditions
+        self._uses_placements, self._has_policy = ctx.enabled(PLACEMENTS_GATE), ctx.enabled(POLICY_GATE)
+
+    async def attempt(self, queued: QueuedPodGroupInfo) -> Status | None:
+        """One attempt on a root group: None, or why it failed as a whole."""
+        scheduler, root = self._scheduler, queued.root
+        ACTING.set(Acting(self._ctx.name, meta.key_of(root.group), root.group["metadata"]["resourceVersion"]))
+        changed = self._changed(root)
+        if changed:
+            return await self._fail(root, changed, writes_conditions=False)
+        placed = [each.info.pod for each in self._states.all_placed(root.key)]
+        wrong = inconsistency(root, placed, scheduler.profiles, has_policy=self._has_policy)
+        if wrong:
+            return await self._fail(root, wrong)
+        self._leave_out_skipped(root)
+        first = next((pod for leaf in root.leaves() for pod in leaf.unscheduled_pods), None)
+        if first is None:
+            return None
+        started = self._ctx.clock.time()
+        algorithm = scheduler.algorithms[first.info.pod["spec"].get("schedulerName", "")]
+        snapshot = scheduler.shared.snapshot = scheduler.cache.snapshot()
+        state = CycleState()
+        results = self._run(algorithm, snapshot, state, root)
+        status = results[root.key].status
+        complete(root, results)
+        if status is not None and status.is_rejection:
+            await self._make_room(algorithm, snapshot, state, root, results)
+        await self._submit(algorithm, results, started)
+        return status
+
+    def _run(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo) -> Results:
+        placer = SnapshotPlacer(algorithm, snapshot, state)
+        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(root)
+
+    def _changed(self, info: PodGroupInfo) -> str:
+        """How the tree differs from what is known of it now; empty where it does not.
+
+        The objects are brought up to date.
+        """
+        group = self._states.group(info.key)
+        if group is None:
+            return f"{info.key.type} {info.key.namespace}/{info.key.name} not found"
+        children = self._states.children(info.key)
+        if len(children) != len(info.children):
+            return (f"different number of children in composite pod group between snapshot ({len(children)}) "
+                    f"and queued entity ({len(info.children)})")
+        info.group = group
+        return next((text for child in info.children if (text := self._changed(child))), "")
+
+    def _leave_out_skipped(self, root: PodGroupInfo) -> None:
+        """Pods that are being deleted or have a node already are not tried."""
+        scheduler = self._scheduler
+        for leaf in root.leaves():
+            kept = []
+            for queued in leaf.unscheduled_pods:
+                framework = scheduler.profiles[queued.info.pod["spec"].get("schedulerName", "")]
+                if scheduler.is_skipped(framework, queued):
+                    scheduler.queue.done(queued.info.uid)
+                else:
+                    kept.append(queued)
+            leaf.unscheduled_pods = kept
+
+    async def _fail(self, root: PodGroupInfo, message: str, *, writes_conditions: bool = True) -> Status:
+        """Nothing was tried: every pod and group has the same error."""
+        scheduler = self._scheduler
+        for queued in [pod for leaf in root.leaves() for pod in leaf.unscheduled_pods]:
+            framework = scheduler.profiles.get(queued.info.pod["spec"].get("schedulerName", ""))
+            if framework is None:
+                scheduler.queue.done(queued.info.uid)
+                continue
+            await scheduler.failures.handle(
+                framework.recorder, queued, SCHEDULER_ERROR, message, nominating_info=CLEAR_NOMINATED_NODE)
+        if writes_conditions:
+            for leaf in root.leaves():
+                await self._conditions.write(leaf, failed(message))
+        return failed(message)
+
+    async def _make_room(
+        self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo, results: Results,
+    ) -> None:
+        """Ask the plugins that may evict others, and note what they say."""
+        async def schedule() -> tuple[PodGroupAssignments | None, Status | None]:
+            tried = self._run(algorithm, snapshot, CycleState(), root)
+            proposed = [
+                ProposedAssignment(pod.queued.info, pod.node_name, pod.state)
+                for each in tried.values() for pod in each.pods if pod.fits]
+            return PodGroupAssignments(ALL_NODES, proposed), tried[root.key].status
+
+        nominations, status = await algorithm.framework.run_pod_group_post_filter_plugins(state, root, snapshot, schedule)
+        for result in results.values():
+            if status.code == Code.ERROR:
+                result.status = status
+                continue
+            if result.status is not None and status.message:
+                result.status = with_reason(result.status, status.message)
+            result.waits_for_preemption = status.code == Code.SUCCESS
+            for pod in result.pods if result.waits_for_preemption else ():
+                pod.nominating_info = nominations.get(pod.queued.info.uid, pod.nominating_info)
+
+    async def _submit(self, algorithm: Algorithm, results: Results, started: float) -> None:
+        """Bind what can be bound, tell the others why not, and write the groups' conditions."""
+        for result in results.values():
+            if result.info.key.type is EntityType.COMPOSITE_POD_GROUP:
+                continue
+            for pod in result.pods:
+                if pod.fits and result.succeeded:
+                    pod.state.pod_group = None
+                    await self._scheduler.prepare_for_binding(
+                        Binding(algorithm.framework, pod.queued, pod.state, pod.node_name, started))
+                else:
+                    await self._reject(algorithm, result, pod)
+            await self._conditions.write(result.info, result.status)
+
+    async def _reject(self, algorithm: Algorithm, result: GroupResult, pod: PodResult) -> None:
+        reason, nominating_info = UNSCHEDULABLE, pod.nominating_info
+        if result.is_error:
+            assert result.status is not None, "it is an error"
+            own = pod.status is not None and not pod.status.is_rejection
+            status = pod.status if own and pod.status is not None else result.status
+            reason, nominating_info = SCHEDULER_ERROR, CLEAR_NOMINATED_NODE
+            message, fit_error = status.message, None
+        elif pod.status is not None:
+            message, fit_error = pod.status.message, pod.fit_error
+        else:
+            assert result.status is not None, "it failed"
+            message, fit_error = result.status.message, None
+        await self._scheduler.failures.handle(
+            algorithm.framework.recorder, pod.queued, reason, message, fit_error, nominating_info)

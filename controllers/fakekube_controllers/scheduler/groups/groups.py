@@ -1,0 +1,73 @@
+"""Groups of pods in one scheduler: what is known of them, their place in the queue, their cycles.
+
+Upstream: the parts of pkg/scheduler/{scheduler,eventhandlers}.go that the gate GenericWorkload
+switches on.
+"""
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import Resource
+from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.event_handlers import watched_resources
+from fakekube_controllers.scheduler.framework.events import EventResource
+from fakekube_controllers.scheduler.framework.queued import (
+    EntityKey,
+    EntityType,
+    QueuedPodGroupInfo,
+)
+from fakekube_controllers.scheduler.groups.conditions import GroupConditions
+from fakekube_controllers.scheduler.groups.cycle import GroupCycles, PodScheduler
+from fakekube_controllers.scheduler.groups.queueing import GroupQueue
+from fakekube_controllers.scheduler.groups.states import GroupStates
+
+
+class Groups:
+    """Follows the groups, and tries them.
+
+    Its handlers come before those that tell the queue of the same objects.
+    """
+
+    def __init__(self, ctx: Context, scheduler: PodScheduler) -> None:
+        self.states = scheduler.shared.groups = scheduler.cache.groups = GroupStates()
+        sort = next(iter(scheduler.profiles.values())).queue_sort_plugins[0]
+        self.queue = scheduler.queue.groups = GroupQueue(scheduler.queue, self.states, ctx.clock, sort.sort_key)
+        resources = watched_resources(ctx)
+        pod_groups = resources[EventResource.POD_GROUP]
+        self._cycles = GroupCycles(ctx, scheduler, self.states, GroupConditions(ctx, pod_groups))
+        self._follow(ctx, pod_groups, EntityType.POD_GROUP)
+        if EventResource.COMPOSITE_POD_GROUP in resources:
+            self._follow(ctx, resources[EventResource.COMPOSITE_POD_GROUP], EntityType.COMPOSITE_POD_GROUP)
+
+    def _follow(self, ctx: Context, resource: Resource, kind: EntityType) -> None:
+        def added(group: Tree) -> None:
+            self._set(kind, group)
+
+        def updated(_: Tree, group: Tree) -> None:
+            self._set(kind, group)
+
+        def deleted(group: Tree) -> None:
+            self._remove(kind, group)
+
+        ctx.add_handler(resource, added, updated, deleted)
+
+    def _set(self, kind: EntityType, group: Tree) -> None:
+        key = _key(kind, group)
+        known, before = self.states.group(key), self.states.root_of(key)
+        self.states.set_group(key, group)
+        if known is None or known["spec"] != group["spec"]:
+            self.queue.groups_changed(before, self.states.root_of(key))
+
+    def _remove(self, kind: EntityType, group: Tree) -> None:
+        key = _key(kind, group)
+        before = self.states.root_of(key)
+        self.states.remove_group(key)
+        self.queue.groups_changed(before, None)
+
+    async def schedule(self, queued: QueuedPodGroupInfo) -> None:
+        """One attempt on a root group."""
+        status = await self._cycles.attempt(queued)
+        self.queue.end(queued, status)
+
+
+def _key(kind: EntityType, group: Tree) -> EntityKey:
+    return EntityKey(kind, meta.namespace_of(group), meta.name_of(group))

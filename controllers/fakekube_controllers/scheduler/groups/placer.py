@@ -1,0 +1,111 @@
+"""Tries the pods of a group on a snapshot, by the plugins of its profile.
+
+Upstream: podGroupPodSchedulingAlgorithm and assumeAndReserve of
+pkg/scheduler/schedule_one_podgroup.go, RunPlacement...Plugins of framework/runtime/framework.go.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fakekube.runtime.controller import attempt
+from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
+from fakekube_controllers.scheduler.framework.placements import (
+    Placement,
+    PlacementProgress,
+    PodGroupAssignments,
+    ProposedAssignment,
+)
+from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unschedulable
+from fakekube_controllers.scheduler.groups.results import PodResult
+
+NO_PLACEMENTS = "no feasible placements found"
+MAX_SCORE = 100
+
+
+class SnapshotPlacer:
+    """Places pods on one snapshot; ``state`` is that of the group's cycle."""
+
+    def __init__(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState) -> None:
+        self._algorithm, self._framework = algorithm, algorithm.framework
+        self._snapshot, self._state = snapshot, state
+
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+        """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
+        state = CycleState()
+        state.pod_group = self._state
+        self._snapshot.placement = placement.node_names
+        found, raised = attempt(self._algorithm.schedule, state, queued.info, self._snapshot)
+        self._snapshot.placement = None
+        if isinstance(raised, FitError):
+            return PodResult(queued, unschedulable(raised.text()), state=state, fit_error=raised)
+        if raised is not None:
+            message = str(raised) if isinstance(raised, SchedulingError) else repr(raised)
+            return PodResult(queued, Status(Code.ERROR, (message,)), state=state)
+        result = PodResult(queued, None, found, state)
+        result.status = self.assume(result)
+        return result
+
+    def assume(self, result: PodResult) -> Status | None:
+        """Assume and reserve a pod's node; what went wrong, or None."""
+        pod = result.queued.info
+        self._snapshot.assume_pod(pod, result.node_name)
+        status = self._framework.run_reserve_plugins(result.state, pod, result.node_name)
+        if status is not None:
+            self.revert(result)
+        return status
+
+    def revert(self, result: PodResult) -> None:
+        """Give the node back."""
+        pod = result.queued.info
+        self._framework.run_unreserve_plugins(result.state, pod, result.node_name)
+        self._snapshot.forget_pod(pod.uid, result.node_name)
+
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
+        """What the first plugin says that is not satisfied; a rejection ends it, WAIT does not."""
+        progress, waits = PlacementProgress(remaining, scheduled), None
+        for plugin in self._framework.placement_feasible_plugins:
+            status: Status | None = plugin.placement_feasible(self._state, info, progress)
+            if status is None:
+                continue
+            if status.code != Code.WAIT:
+                return status.of_plugin(plugin.name)
+            waits = waits or status.of_plugin(plugin.name)
+        return waits
+
+    def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
+        """The placements of all plugins; of several plugins what they have in common."""
+        found: Sequence[Placement] = [within]
+        for plugin in self._framework.placement_generate_plugins:
+            generated: list[Placement] = []
+            for parent in found:
+                placements = plugin.generate_placements(self._state, info, parent, self._snapshot)
+                if isinstance(placements, Status):
+                    return placements.of_plugin(plugin.name)
+                generated += placements
+            if not generated:
+                return Status(Code.UNSCHEDULABLE, (NO_PLACEMENTS,), plugin.name)
+            found = generated
+        return found
+
+    def best_placement(self, info: PodGroupInfo, found: Sequence[tuple[Placement, Sequence[PodResult]]]) -> Placement | Status:
+        """The placement with the highest score by all plugins, and of several the first."""
+        proposed = {
+            placement.name: PodGroupAssignments(placement, [
+                ProposedAssignment(pod.queued.info, pod.node_name, pod.state) for pod in pods])
+            for placement, pods in found}
+        totals = dict.fromkeys(proposed, 0)
+        for plugin in self._framework.placement_score_plugins:
+            scores: dict[str, int] = {
+                name: plugin.score_placement(self._state, info, assignments) for name, assignments in proposed.items()}
+            if hasattr(plugin, "normalize_placement_score"):
+                plugin.normalize_placement_score(self._state, info, scores)
+            self._add(totals, scores, self._framework.weights.get(plugin.name, 1))
+        best = max(totals.values())
+        return next(placement for placement, _ in found if totals[placement.name] == best)
+
+    @staticmethod
+    def _add(totals: dict[str, int], scores: Mapping[str, int], weight: int) -> None:
+        for name, score in scores.items():
+            totals[name] += score * weight

@@ -1,0 +1,188 @@
+"""The units that preemption may evict: a pod, or all pods of a group that is disrupted as a whole.
+
+Upstream: pkg/scheduler/framework/preemption/{types,util}.go.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fakekube.apimachinery import labels, meta, times
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.groups.entities import group_key_of, parent_key_of
+from fakekube_controllers.scheduler.groups.states import GroupStates
+
+MAX_TREE_DEPTH = 4
+INT32_RANGE = 2**31
+RANKS = {EntityType.POD: 1, EntityType.POD_GROUP: 2, EntityType.COMPOSITE_POD_GROUP: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """Pods that go together or stay together, each with the name of its node.
+
+    ``type``: of the group they are in, POD for a pod of none. ``started``: of the pod that has
+    run longest, in Unix seconds; infinity when none has started.
+    """
+
+    pods: tuple[tuple[PodInfo, str], ...]
+    priority: int
+    type: EntityType
+    started: float
+
+    @property
+    def importance(self) -> tuple[int, int, int, float]:
+        """The more important of two victims has the smaller one, and is spared first."""
+        return -self.priority, -RANKS[self.type], -len(self.pods), self.started
+
+
+def started_at(pod: ReadOnlyTree) -> float:
+    """When a pod started (Unix seconds); infinity when it has not."""
+    text = (pod.get("status") or {}).get("startTime")
+    return times.parse_time(text) if text else math.inf
+
+
+def is_terminating_by_preemption(pod: ReadOnlyTree) -> bool:
+    """Whether a pod is being deleted because a scheduler evicted it."""
+    if not meta.is_deleting(pod):
+        return False
+    condition = meta.find_condition(pod, "DisruptionTarget") or {}
+    return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
+
+
+class Units:
+    """Tells which unit a pod belongs to; ``groups`` is None where there are none."""
+
+    def __init__(self, groups: GroupStates | None) -> None:
+        self._groups = groups
+
+    def priority_of(self, pod: ReadOnlyTree) -> int:
+        """That of the highest group known above a pod, else its own."""
+        known = self._ancestors(pod)
+        spec = known[-1][1]["spec"] if known else pod["spec"]
+        return int(spec.get("priority") or 0)
+
+    def victims(self, nodes: Iterable[NodeInfo]) -> list[Victim]:
+        """The units with pods on these nodes, whole ones though they are on others too."""
+        found: list[Victim] = []
+        seen: dict[EntityKey, None] = {}
+        for node in nodes:
+            for info in node.pods.values():
+                ancestors = self._ancestors(info.pod)
+                whole = [key for key, group in ancestors if "all" in (group["spec"].get("disruptionMode") or {})]
+                if not whole:
+                    is_member = self._groups is not None and group_key_of(info.pod) is not None
+                    found.append(self._victim(((info, node.name),), EntityType.POD_GROUP if is_member else EntityType.POD))
+                elif whole[-1] not in seen:
+                    seen[whole[-1]] = None
+                    found.append(self._whole_group(whole[-1], info, node.name))
+        return found
+
+    def _whole_group(self, key: EntityKey, info: PodInfo, node_name: str) -> Victim:
+        assert self._groups is not None, "the pod is in a group"
+        pods = tuple((placed.info, placed.node_name) for placed in self._groups.all_placed(key))
+        return self._victim(pods, key.type) if pods else self._victim(((info, node_name),), EntityType.POD_GROUP)
+
+    def _victim(self, pods: tuple[tuple[PodInfo, str], ...], kind: EntityType) -> Victim:
+        return Victim(pods, self.priority_of(pods[0][0].pod), kind, min(started_at(info.pod) for info, _ in pods))
+
+    def _ancestors(self, pod: ReadOnlyTree) -> list[tuple[EntityKey, ReadOnlyTree]]:
+        """The groups above a pod as far as they are known, the lowest first."""
+        found: list[tuple[EntityKey, ReadOnlyTree]] = []
+        key = group_key_of(pod) if self._groups is not None else None
+        while key is not None and self._groups is not None and len(found) < MAX_TREE_DEPTH:
+            group = self._groups.group(key)
+            if group is None:
+                break
+            found.append((key, group))
+            key = parent_key_of(group)
+        return found
+
+
+class _Budget:
+    """How many more pods a PodDisruptionBudget lets go."""
+
+    def __init__(self, budget: ReadOnlyTree) -> None:
+        status = budget.get("status") or {}
+        self.left = int(status.get("disruptionsAllowed") or 0)
+        self._disrupted, self._namespace = status.get("disruptedPods") or {}, meta.namespace_of(budget)
+        try:
+            self._selector = labels.from_label_selector((budget.get("spec") or {}).get("selector"))
+        except labels.SelectorError:
+            self._selector = labels.NOTHING
+
+    def covers(self, pod: ReadOnlyTree) -> bool:
+        """Whether the pod counts against it: it is selected, and not gone by an eviction already.
+
+        An empty selector covers nothing here, as upstream.
+        """
+        return bool(
+            meta.namespace_of(pod) == self._namespace and self._selector.requirements
+            and self._selector.matches(meta.labels_of(pod)) and meta.name_of(pod) not in self._disrupted)
+
+
+def split_by_budgets(victims: Sequence[Victim], budgets: Sequence[ReadOnlyTree]) -> tuple[list[tuple[Victim, int]], list[Victim]]:
+    """Those that would break a PodDisruptionBudget, with the number of pods that do, and the rest.
+
+    Budgets are used up in the order of the victims.
+    """
+    read = [_Budget(budget) for budget in budgets]
+    breaking: list[tuple[Victim, int]] = []
+    others: list[Victim] = []
+    for victim in victims:
+        count = sum(_breaks(info.pod, read) for info, _ in victim.pods)
+        if count:
+            breaking.append((victim, count))
+        else:
+            others.append(victim)
+    return breaking, others
+
+
+def _breaks(pod: ReadOnlyTree, budgets: Sequence[_Budget]) -> bool:
+    if not meta.labels_of(pod):
+        return False
+    for budget in budgets:
+        if budget.covers(pod):
+            budget.left -= 1
+            if budget.left < 0:
+                return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node where pods may go so that another fits.
+
+    ``violations``: how many of the pods would break a PodDisruptionBudget.
+    """
+
+    node_name: str
+    victims: tuple[Victim, ...]
+    violations: int
+
+    @property
+    def pods(self) -> list[tuple[PodInfo, str]]:
+        """The pods with the names of their nodes, those of the most important victim first."""
+        return [pod for victim in self.victims for pod in victim.pods]
+
+    @property
+    def cost(self) -> tuple[int, int, int, int, float]:
+        """The best of several candidates has the smallest one.
+
+        In this order: budgets broken, the highest priority, the sum of priorities, the number of
+        pods, and the earliest start among the pods of the highest priority, which is to be late.
+        """
+        pods = [info for info, _ in self.pods]
+        highest = max(info.priority for info in pods)
+        started = min(started_at(info.pod) for info in pods if info.priority == highest)
+        return self.violations, pods[0].priority, sum(info.priority + INT32_RANGE for info in pods), len(pods), -started
+
+
+def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
+    """The node where the least is lost; of several the first by name.
+
+    Upstream: pickOneNodeForPreemption, which takes any of several.
+    """
+    return min(candidates, key=lambda candidate: (candidate.cost, candidate.node_name))
