@@ -118,7 +118,9 @@ class Remote:
         """
         answer = await self._asked(request, streams=streams)
         if answer.stream is not None:
-            answer.stream = PassedStream(answer.stream, self._streams)
+            passed = answer.stream = PassedStream(answer.stream, self._streams)
+            if self.is_gone:
+                passed.finish()
         return answer
 
     async def _asked(self, request: Request, *, streams: bool) -> Response:

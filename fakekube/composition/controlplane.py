@@ -64,7 +64,8 @@ class OutgoingCalls:
     """
 
     def __init__(self, activity: Activity | None = None, tasks: Tasks | None = None) -> None:
-        self.activity, self.tasks = activity or Activity(), tasks or Tasks()
+        self.activity = activity or Activity()
+        self.tasks = Tasks() if tasks is None else tasks  # those that are empty are false
         self._posts: WebhookPosts | None = None
         self._servers: list[AggregatedServers] = []
 

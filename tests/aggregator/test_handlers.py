@@ -1,5 +1,6 @@
 """Versions of API groups that a Handler of the process answers."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -128,6 +129,59 @@ async def test_whoever_deletes_the_apiservice_ends_it() -> None:
             assert (answer.status, answer.body) == (404, b"404 page not found\n")
         assert await row(cluster) is None
         assert "apis/wardle.dev/v1" not in (await read(cluster, "/openapi/v3"))["paths"]
+
+
+async def test_a_watch_that_is_answered_too_late_ends_at_once() -> None:
+    """Given a Handler that takes its time with a watch / when the APIService is deleted meanwhile /
+    then the watch ends as it begins.
+    """
+    class Slow(Fish):
+        def __init__(self) -> None:
+            super().__init__()
+            self.may_answer = asyncio.Event()
+
+        async def handle(self, request: Request) -> Response:
+            if request.flag("watch"):
+                await self.may_answer.wait()
+            return await super().handle(request)
+
+    async with Cluster(controllers="") as cluster:
+        fish = Slow()
+        cluster.aggregate(NAME, fish)
+        await cluster.settle()
+        asked = asyncio.ensure_future(
+            cluster.apiserver.handle(Request("GET", f"{PATH}/fischers", {"watch": ["true"]})))
+        await asyncio.sleep(0)
+        await ask(cluster, f"{API_SERVICES}/{NAME}", "DELETE")
+        fish.may_answer.set()
+        answer = await asked
+        assert answer.stream is not None
+        receiver = Receiver()
+        answer.stream.start(receiver)
+        assert (receiver.ended, fish.stream.is_stopped) == (True, True)
+
+
+async def test_a_handler_that_raises() -> None:
+    """Given a Handler with a defect / when a client meets it / then 500, and the next request is
+    answered; when the check meets it / then the cluster raises it, as the defect of a test.
+    """
+    class Broken(Fish):
+        async def handle(self, request: Request) -> Response:
+            if request.path in (f"{PATH}/broken", "/apis/lake.dev/v1"):
+                raise RuntimeError("of the test")
+            return await super().handle(request)
+
+    cluster = Cluster(controllers="")
+    await cluster.start()
+    cluster.aggregate(NAME, Broken())
+    await cluster.settle()
+    answer = await ask(cluster, f"{PATH}/broken")
+    assert (answer.status, b"RuntimeError: of the test" in answer.body) == (500, True)
+    assert (await ask(cluster, f"{PATH}/fischers")).status == 200
+    cluster.aggregate("v1.lake.dev", Broken())
+    with pytest.raises(RuntimeError, match="of the test"):
+        await cluster.settle()
+    await cluster.stop()
 
 
 async def test_a_receiver_that_leaves_stops_the_stream() -> None:

@@ -86,13 +86,15 @@ class Sent(NamedTuple):
 class Spent(NamedTuple):
     """What one request came to.
 
-    ``status`` is 0 where a promise of the server was broken, which ``why`` tells.
+    ``status`` is 0 where a promise of the server was broken, which ``why`` tells; ``words`` are the
+    first of what an answer of 500 or above says.
     """
 
     sent: Sent
     status: int
     cpu_seconds: float
     why: str = ""
+    words: str = ""
 
     @property
     def over_budget(self) -> bool:
@@ -116,13 +118,15 @@ def spend(target: Target, sent: Sent) -> Spent:
 
 
 def _once(target: Target, sent: Sent) -> Spent:
-    started = time.process_time()
+    started, words = time.process_time(), ""
     try:
         answer = target.send(sent.method, sent.path, sent.body, sent.media, query=sent.query, headers=sent.headers)
         status, why = answer.status, ""
+        if status >= 500:
+            words = " ".join(target.told(answer)[1].split()[:3])
     except Exception as error:  # a broken promise of any kind is what is looked for
         status, why = 0, f"{type(error).__name__}: {str(error)[:300]}"
-    return Spent(sent, status, time.process_time() - started, why)
+    return Spent(sent, status, time.process_time() - started, why, words)
 
 
 class Blower:

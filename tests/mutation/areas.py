@@ -20,8 +20,9 @@ class Area(NamedTuple):
         return found
 
     def test_files(self, root: Path) -> list[str]:
-        """Its modules of tests, below the root."""
-        return [str(path.relative_to(root)) for place in self.tests for path in sorted((root / place).rglob("test_*.py"))]
+        """Its modules of tests, below the root; none of a project that a test checks."""
+        found = [path for place in self.tests for path in sorted((root / place).rglob("test_*.py"))]
+        return [str(path.relative_to(root)) for path in found if "project" not in path.parts]
 
 
 def _library(name: str, packages: str, tests: str) -> Area:
