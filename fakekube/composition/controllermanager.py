@@ -210,10 +210,7 @@ class ControllerManager:
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
-            for name in names:
-                await self._add(name)
-                if is_served():
-                    await turn()
+            await self._add(*names, is_served=is_served)
             for extra in (*self._extra, *_of_server(options)):
                 await self._add_made(extra)
             manager.load(remembered)
@@ -227,16 +224,19 @@ class ControllerManager:
             return list(chosen)
         return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
 
-    async def _add(self, name: str) -> None:
+    async def _add(self, *names: str, is_served: Callable[[], bool] = lambda: False) -> None:
         from fakekube.runtime.addon import AddOn
 
-        made = component(name)
-        if isinstance(made, AddOn):
-            await self._add_made(made)
-        else:
-            self.manager.add(made)
-        if name == KUBELET and self._options.metrics_server:
-            serve_metrics(self._apiserver)
+        for name in names:
+            made = component(name)
+            if isinstance(made, AddOn):
+                await self._add_made(made)
+            else:
+                self.manager.add(made)
+            if name == KUBELET and self._options.metrics_server:
+                serve_metrics(self._apiserver)
+            if is_served():
+                await turn()
 
     async def _add_made(self, made: "Runnable | Declaration | AddOn") -> None:
         await install(self._client, made)
