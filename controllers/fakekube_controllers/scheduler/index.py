@@ -10,6 +10,7 @@ alike (KEP-5598).
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
@@ -54,6 +55,7 @@ class NodeTree:
         self._names: list[str] = []
         self._usages: list[Usage | None] = []
         self._first = 1  # of the leaves, in the list of usages
+        self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
 
     def __bool__(self) -> bool:
         return bool(self._leaves)
@@ -64,6 +66,8 @@ class NodeTree:
 
     def set(self, name: str, usage: Usage | None) -> None:
         """Set the usage of a node; None: the node is gone."""
+        if self._numbers is not None:
+            self._renumber(self._numbers, self._leaves.get(name), usage)
         if usage is None:
             self._leaves.pop(name, None)
         else:
@@ -80,6 +84,25 @@ class NodeTree:
             if least == usages[place]:
                 return
             usages[place] = least
+
+    @staticmethod
+    def _renumber(numbers: dict[Usage, int], before: Usage | None, now: Usage | None) -> None:
+        if before is not None:
+            left = numbers.pop(before) - 1
+            if left:
+                numbers[before] = left
+        if now is not None:
+            numbers[now] = numbers.get(now, 0) + 1
+
+    def count(self, by: Bound, accepts: Callable[[str], bool] | None) -> int:
+        """How many nodes fit; nodes of the same usage are asked about once, unless ``accepts`` is
+        given.
+        """
+        if accepts is not None:
+            return sum(by.score(usage) >= 0 and accepts(name) for name, usage in self._leaves.items())
+        if self._numbers is None:
+            self._numbers = dict(Counter(self._leaves.values()))
+        return sum(number for usage, number in self._numbers.items() if by.score(usage) >= 0)
 
     def _build(self) -> None:
         self._names = sorted(self._leaves)
@@ -182,6 +205,11 @@ class NodeClass:
         return found
 
 
+    def count(self, bounds: Mapping[Capacity, Bound | None], accepts: Callable[[str], bool] | None) -> int:
+        """How many of the nodes fit; arguments as for ``best``."""
+        return sum(tree.count(by, accepts) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None)
+
+
 class _Entry(NamedTuple):
     """The place of a node in the index, and the node as it was put there."""
 
@@ -196,9 +224,16 @@ class View:
 
     def __init__(self, node_fields: tuple[Hashable, ...], plugins: Sequence[SignPlugin]) -> None:
         self._node_fields, self._plugins = node_fields, plugins
+        self._counting = [
+            place for place, plugin in enumerate(plugins) if getattr(plugin, "counts_pods", False) and node_fields[place]]
         self._entries: dict[str, _Entry] = {}
         self._classes: dict[tuple[Hashable, ...], NodeClass] = {}
         self._seen = NO_NODES
+
+    @property
+    def counts_pods(self) -> bool:
+        """Whether signatures depend on the pods of nodes."""
+        return bool(self._counting)
 
     @property
     def classes(self) -> list[NodeClass]:
@@ -217,9 +252,8 @@ class View:
         if info is None:
             self._remove(name, entry)
             return
-        if entry is None or entry.node is not info.node:
-            plugins = zip(self._plugins, self._node_fields, strict=True)
-            signatures = tuple([plugin.sign_node(fields, info) for plugin, fields in plugins])
+        if entry is None or self._counting or entry.node is not info.node:
+            signatures = self._sign(entry, info)
             capacity = tuple(info.allocatable.items())
             if entry is None or entry.node_class.signatures != signatures or entry.capacity != capacity:
                 self._remove(name, entry)
@@ -231,6 +265,17 @@ class View:
                 tree = node_class.trees[capacity] = NodeTree()
             entry = self._entries[name] = _Entry(info.node, node_class, capacity, tree)
         entry.tree.set(name, info.usage)
+
+    def _sign(self, entry: _Entry | None, info: NodeInfo) -> tuple[Hashable, ...]:
+        """The signatures of a node; of plugins that do not count pods as before, if it is the same.
+        """
+        if entry is None or entry.node is not info.node:
+            plugins = zip(self._plugins, self._node_fields, strict=True)
+            return tuple([plugin.sign_node(fields, info) for plugin, fields in plugins])
+        signatures = list(entry.node_class.signatures)
+        for place in self._counting:
+            signatures[place] = self._plugins[place].sign_node(self._node_fields[place], info)
+        return tuple(signatures)
 
     def _remove(self, name: str, entry: _Entry | None) -> None:
         if entry is None:

@@ -1,0 +1,81 @@
+"""Nodes are better whose resources the pod uses more evenly than before.
+
+Upstream: plugins/noderesources/balanced_allocation.go.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
+from fakekube_controllers.scheduler.framework.search import ResourceScore, Usage
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import SKIP, Status
+from fakekube_controllers.scheduler.framework.types import (
+    BALANCE,
+    COUNTER_BALANCE,
+    COUNTER_SHARE,
+    REQUESTED,
+    SHARE,
+    SHARE_UNIT,
+    NodeInfo,
+    PodInfo,
+)
+from fakekube_controllers.scheduler.plugins import arguments, resource_scores
+from fakekube_controllers.scheduler.plugins.node_resources_fit import SCORED
+
+NEUTRAL = 75  # the score of a pod that changes nothing
+
+
+class NodeResourcesBalancedAllocation:
+    """PreScore and Score."""
+
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        checked = arguments.checked(self.name, args, handle.enabled)
+        self._names = [resource["name"] for resource in checked["resources"]]
+        self._is_default = self._names == list(SCORED)
+
+    def _is_best_effort(self, pod: PodInfo) -> bool:
+        return not any(pod.requests.get(name, 0) for name in self._names)
+
+    def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP for a pod that requests none of the resources: such pods would pile up."""
+        return SKIP if self._is_best_effort(pod) else None
+
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """More than 75 where the pod makes the use more even, less where it does the contrary."""
+        return self._score(pod, node.requested, node.allocatable)
+
+    def _score(self, pod: PodInfo, taken: Mapping[str, int], allocatable: Mapping[str, int]) -> int:
+        return resource_scores.balance(resource_scores.amounts(self._names, pod.requests, taken, allocatable))
+
+    def resource_score(self, pod: PodInfo, allocatable: Mapping[str, int]) -> ResourceScore | None:
+        """The score as a function of usage, for nodes that have room for the pod."""
+        if self._is_best_effort(pod):
+            return ResourceScore(lambda _: 0, lambda _: 0)
+        names = [*allocatable]
+
+        def score(usage: Usage) -> int:
+            return self._score(pod, dict(zip(names, usage[REQUESTED:], strict=True)), allocatable)
+
+        shares = [pod.requests.get(name, 0) / has if (has := allocatable.get(name, 0)) else None for name in SCORED]
+        if not self._is_default:
+            return ResourceScore(score, lambda _: MAX_NODE_SCORE)
+        if shares[0] is None or shares[1] is None:
+            return ResourceScore(score, lambda _: NEUTRAL)
+        more = shares[0] - shares[1]
+        place = BALANCE if more > 0 else COUNTER_BALANCE
+        more = abs(more)
+
+        def bound(usage: Usage) -> int:
+            if usage[SHARE] == -usage[COUNTER_SHARE] and usage[BALANCE] == -usage[COUNTER_BALANCE]:
+                return score(usage)  # all are alike
+            # the pod helps the more, the further the node leans to the other side
+            leaning = (usage[place] - 2) / SHARE_UNIT
+            gain = (abs(leaning) - abs(leaning + more)) * (MAX_NODE_SCORE / 2)
+            half = MAX_NODE_SCORE // 2
+            return half + (half + int(gain + MAX_NODE_SCORE) - MAX_NODE_SCORE + 2) // 2
+
+        return ResourceScore(score, bound)
