@@ -76,6 +76,6 @@ class NodeResourcesBalancedAllocation:
             leaning = (usage[place] - 2) / SHARE_UNIT
             gain = (abs(leaning) - abs(leaning + more)) * (MAX_NODE_SCORE / 2)
             half = MAX_NODE_SCORE // 2
-            return half + (half + int(gain + MAX_NODE_SCORE) - MAX_NODE_SCORE + 2) // 2
+            return half + (half + int(gain + MAX_NODE_SCORE + 1e-9) - MAX_NODE_SCORE + 1) // 2
 
         return ResourceScore(score, bound)
