@@ -99,6 +99,9 @@ def some_term(rng):
     return {"topologyKey": key, "labelSelector": {"matchLabels": {"app": rng.choice("ab")}}}
 
 
+ACTIONS = ["DoNotSchedule", "ScheduleAnyway"]
+
+
 def some_pod_with_others(rng, name):
     """A pod that looks at others: constraints, affinity and anti-affinity, or only their object."""
     tree = some_pod(rng, name)
@@ -106,7 +109,7 @@ def some_pod_with_others(rng, name):
     spec = tree["spec"]
     if rng.random() < 0.4:
         spec["topologySpreadConstraints"] = [
-            {**some_term(rng), "maxSkew": rng.randrange(1, 4), "whenUnsatisfiable": rng.choice(["DoNotSchedule", "ScheduleAnyway"])}
+            {**some_term(rng), "maxSkew": rng.randrange(1, 4), "whenUnsatisfiable": rng.choice(ACTIONS)}
             for _ in range(rng.randrange(1, 3))]
     affinity = dict(spec.get("affinity") or {})
     for kind in ("podAffinity", "podAntiAffinity"):
