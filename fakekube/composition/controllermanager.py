@@ -206,6 +206,7 @@ class ControllerManager:
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
+                    "post": plane.calls.post,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),

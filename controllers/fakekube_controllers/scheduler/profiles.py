@@ -78,6 +78,10 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
     if len(config.profiles) == 1 and config.profiles[0].scheduler_name is None:
         config.profiles[0].scheduler_name = SCHEDULER_NAME
     validation.validate(config)
+    if config.extenders:
+        from fakekube_controllers.scheduler.http_extender import HTTPExtender
+
+        shared.extenders = [HTTPExtender(shared.ctx, each) for each in config.extenders]
     selections = [(profile.scheduler_name or "", ConfiguredPlugins(profile, default)) for profile in config.profiles]
     if any(name not in registry for _, selection in selections for name in selection.names):
         for point in entrypoints.entry_points(ENTRY_POINTS)[ENTRY_POINTS]:

@@ -15,7 +15,7 @@ from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import attempt
+from fakekube.runtime.controller import attempt, attempt_async
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
@@ -126,7 +126,13 @@ class Scheduler:
         started = self.ctx.clock.time()
         state = CycleState()
         self.shared.snapshot = self.cache.snapshot()
-        found, raised = attempt(self.algorithms[framework.profile_name].schedule, state, pod, self.shared.snapshot)
+        algorithm, snapshot = self.algorithms[framework.profile_name], self.shared.snapshot
+        if self.shared.extenders:
+            from fakekube_controllers.scheduler import extending
+
+            found, raised = await attempt_async(extending.schedule, algorithm, self.shared.extenders, state, pod, snapshot)
+        else:
+            found, raised = attempt(algorithm.schedule, state, pod, snapshot)
         if raised is None:
             await self.prepare_for_binding(Binding(framework, queued, state, found, started))
         elif isinstance(raised, FitError):
