@@ -19,6 +19,7 @@ def made(name, **args):
     return setup_of(context, Shared(context)).profiles["default-scheduler"]
 
 
+FIT = 'creating profile for scheduler name default-scheduler: initializing plugin "NodeResourcesFit": '
 AT = "profiles[0].pluginConfig[0].args"
 
 
@@ -26,40 +27,40 @@ AT = "profiles[0].pluginConfig[0].args"
     ("InterPodAffinity", {"hardPodAffinityWeight": 200},
      f"{AT}.hardPodAffinityWeight: Invalid value: 200: not in valid range [0, 100]"),
     ("DefaultPreemption", {"minCandidateNodesPercentage": 101, "minCandidateNodesAbsolute": -1},
-     f"[{AT}.minCandidateNodesPercentage: Invalid value: 101: not in valid range [0, 100], "
-     f"{AT}.minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)]"),
+     (f"[{AT}.minCandidateNodesPercentage: Invalid value: 101: not in valid range [0, 100], "
+     f"{AT}.minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)]")),
     ("DefaultPreemption", {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 0},
-     f"[{AT}.minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute, "
-     f"{AT}.minCandidateNodesAbsolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage]"),
+     (f"[{AT}.minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute, "
+     f"{AT}.minCandidateNodesAbsolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage]")),
     ("PodTopologySpread", {"defaultingType": "Some"},
      f'{AT}.defaultingType: Unsupported value: "Some": supported values: "System", "List"'),
     ("PodTopologySpread", {"defaultingType": "List", "defaultConstraints": [
         {"topologyKey": "", "maxSkew": 0, "whenUnsatisfiable": "Never", "labelSelector": {}}]},
-     f"[{AT}.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf), "
+     (f"[{AT}.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf), "
      f"{AT}.defaultConstraints[0].topologyKey: Required value: can not be empty, "
      f'{AT}.defaultConstraints[0].whenUnsatisfiable: Unsupported value: "Never": supported values: "DoNotSchedule", '
      f'"ScheduleAnyway", {AT}.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as they '
-     "deduced for each pod]"),
+     "deduced for each pod]")),
     ("PodTopologySpread", {"defaultingType": "List", "defaultConstraints": [
         {"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}] * 2},
      f'{AT}.defaultConstraints[1]: Duplicate value: "{{{ZONE}, DoNotSchedule}}"'),
     ("NodeResourcesFit", {"ignoredResourceGroups": ["a/b"], "scoringStrategy": {"type": "Least"}},
-     "creating profile for scheduler name default-scheduler: initializing plugin \"NodeResourcesFit\": "
+     (f"{FIT}"
      "[ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name can't contain '/', scoringStrategy.type: "
-     'Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]'),
+     'Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]')),
     ("NodeResourcesFit", {"scoringStrategy": {"type": "RequestedToCapacityRatio", "resources": [{"name": "cpu", "weight": 101}]}},
-     "creating profile for scheduler name default-scheduler: initializing plugin \"NodeResourcesFit\": "
+     (f"{FIT}"
      "[scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range (0, 100], "
-     "scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is RequestedToCapacityRatio]"),
+     "scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is RequestedToCapacityRatio]")),
     ("NodeResourcesFit", {"scoringStrategy": {"type": "MostAllocated", "requestedToCapacityRatio": {}}},
-     "creating profile for scheduler name default-scheduler: initializing plugin \"NodeResourcesFit\": "
-     "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio"),
+     (f"{FIT}"
+     "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio")),
     ("InterPodAffinity", {"weight": 1},
-     "strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin "
-     'InterPodAffinity: strict decoding error: unknown field "weight"'),
+     ("strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin "
+     'InterPodAffinity: strict decoding error: unknown field "weight"')),
     ("PodTopologySpread", {"defaultConstraints": "all"},
-     "decoding .profiles[0].pluginConfig[0]: decoding args for plugin PodTopologySpread: defaultConstraints: Input should be a "
-     "valid list"),
+     ("decoding .profiles[0].pluginConfig[0]: decoding args for plugin PodTopologySpread: defaultConstraints: Input should be a "
+     "valid list")),
 ])
 def test_arguments_that_are_wrong(name, args, text):
     """Given arguments of a wrong kind or out of range / then the scheduler does not start, and says
