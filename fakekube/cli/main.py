@@ -326,6 +326,7 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
     "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
     "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
     "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
+    "jobset": (10.0, "Jobs that start, fail and end together. The add-on JobSet looks at all of them."),
     "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""

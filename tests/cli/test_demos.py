@@ -88,6 +88,13 @@ STORIES = {
         "Liveness probe failed", "Container main failed liveness probe, will be restarted", "one restart",
         "At the end: NAME KIND STATUS READY RESTARTS",
     ],
+    "jobset": [
+        "Workers depend on the driver", "the scheduler picks a node: Successfully assigned default/train-driver-0-0-",
+        "train-driver-0-0.train is an address", "A worker has failed",
+        "the JobSet starts anew: applying RestartJobSet failure policy action (first failed job: train-worker-1)",
+        "the JobSet is done: jobset completed successfully", "succeeded in run 2: the set is Completed",
+        "the Jobs that have ended: train-worker-0, train-worker-1", "At the end: OBJECT STATUS READY NODE train Completed",
+    ],
     "garbage-collection": [
         "Each names its owner in metadata.ownerReferences", "propagationPolicy Background", "The Deployment was gone at once",
         "web Deployment Terminating nobody", "with the finalizer foregroundDeletion", "Only the Deployment is gone",

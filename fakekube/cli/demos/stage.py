@@ -38,10 +38,12 @@ LIMIT = "1h"
 class Story(ABC):
     """One demonstration; a subclass says the rest.
 
-    ``told`` are the Events worth a line, each with what it means.
+    ``told`` are the Events worth a line, each with what it means. ``extra`` are the places of
+    add-ons that the cluster runs, as ``module:attribute``.
     """
 
     nodes = 2
+    extra: tuple[str, ...] = ()
     header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
     told: ClassVar[Mapping[str, str]] = {
         "SuccessfulCreate": "the controller makes a pod", "Scheduled": "the scheduler picks a node",
@@ -224,7 +226,7 @@ async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> No
 @asynccontextmanager
 async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster]:
     options = ClusterOptions.of(nodes=story.nodes, clock=clock)
-    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric) as cluster:
+    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric, extra=story.extra) as cluster:
         story.cluster = cluster
         async with _show(story):
             yield cluster
