@@ -278,8 +278,8 @@ class Framework:
         rejected_by = ""
         for plugin in self.post_filter_plugins:
             result, status = await plugin.post_filter(state, pod, snapshot, statuses)
-            if status is None:
-                return result, None
+            if status is None or status.code == Code.SUCCESS:
+                return result, status
             if status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.of_plugin(plugin.name)
             if not status.is_rejection:

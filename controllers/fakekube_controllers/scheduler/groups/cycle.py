@@ -23,7 +23,15 @@ from fakekube_controllers.scheduler.groups.algorithm import ALL_NODES, GroupAlgo
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
 from fakekube_controllers.scheduler.groups.consistency import inconsistency
 from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
-from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult, Results, complete, failed, with_reason
+from fakekube_controllers.scheduler.groups.results import (
+    GroupResult,
+    PodResult,
+    Results,
+    complete,
+    failed,
+    group_unschedulable,
+    with_reason,
+)
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
@@ -178,5 +186,7 @@ class GroupCycles:
         else:
             assert result.status is not None, "it failed"
             message, fit_error = result.status.message, None
+            if not result.waits_for_preemption:
+                message = group_unschedulable(message).message
         await self._scheduler.failures.handle(
             algorithm.framework.recorder, pod.queued, reason, message, fit_error, nominating_info)
