@@ -123,6 +123,8 @@ def cli() -> None:
     "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
 @click.option("--admission-control-config-file", type=click.Path(dir_okay=False), metavar="FILE", help=(
     "File with admission control configuration."))
+@click.option("--scheduler-config", type=click.Path(dir_okay=False), metavar="FILE", help=(
+    "File with the scheduler's configuration, a KubeSchedulerConfiguration."))
 @click.option("--webhook-services", multiple=True, metavar="NAMESPACE/NAME=URL", help=(
     "Where the webhooks behind a service listen, as shop/hooks=https://127.0.0.1:9443."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")

@@ -8,6 +8,7 @@ cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledBy
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -204,6 +205,8 @@ class ControllerManager:
                 version=options.kubernetes_version, gates=plane.gates,
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
+                    "scheduler_config": _scheduler_configuration(options.scheduler_config),
+                    "post": plane.calls.post,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),
@@ -334,6 +337,17 @@ class ControllerManager:
         """Give the kubelet KWOK's Stages. Raises ValueError for one that is not valid."""
         kubelet: Any = self.manager.activate(KUBELET)
         kubelet.add_stages(stages)
+
+
+def _scheduler_configuration(given: str | Mapping[str, Any]) -> Any:
+    """The tree of the scheduler's configuration; None: there is none. Raises OptionError."""
+    if not isinstance(given, str):
+        return given
+    if not given:
+        return None
+    from fakekube.composition import admissionconfiguration
+
+    return admissionconfiguration.parsed(Path(given), "scheduler_config")
 
 
 def _of_server(options: ClusterOptions) -> "list[ServerObjects]":

@@ -94,6 +94,35 @@ def some_pod(rng, name):
     return {"metadata": {"name": name, "uid": name}, "spec": spec}
 
 
+def some_term(rng):
+    key = rng.choice(["zone", "pool", "kubernetes.io/hostname"])
+    return {"topologyKey": key, "labelSelector": {"matchLabels": {"app": rng.choice("ab")}}}
+
+
+ACTIONS = ["DoNotSchedule", "ScheduleAnyway"]
+
+
+def some_pod_with_others(rng, name):
+    """A pod that looks at others: constraints, affinity and anti-affinity, or only their object."""
+    tree = some_pod(rng, name)
+    tree["metadata"] |= {"namespace": rng.choice(["n", "n", "m"]), "labels": {"app": rng.choice("abc")}}
+    spec = tree["spec"]
+    if rng.random() < 0.4:
+        spec["topologySpreadConstraints"] = [
+            {**some_term(rng), "maxSkew": rng.randrange(1, 4), "whenUnsatisfiable": rng.choice(ACTIONS)}
+            for _ in range(rng.randrange(1, 3))]
+    affinity = dict(spec.get("affinity") or {})
+    for kind in ("podAffinity", "podAntiAffinity"):
+        if rng.random() < 0.2:
+            affinity[kind] = {
+                "requiredDuringSchedulingIgnoredDuringExecution": [some_term(rng) for _ in range(rng.randrange(2))],
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": rng.randrange(1, 5), "podAffinityTerm": some_term(rng)} for _ in range(rng.randrange(2))]}
+    if affinity:
+        spec["affinity"] = affinity
+    return tree
+
+
 def outcome(framework, info, snapshot):
     """Everything that can be told from a cycle."""
     try:
@@ -130,9 +159,9 @@ class World:
             del self.nodes[name]
             self.cache.remove_node(name)
 
-    def schedule(self, name):
+    def schedule(self, name, make=some_pod):
         """One pod, by both; what came of it."""
-        info = pod_info(some_pod(self.rng, name))
+        info = pod_info(make(self.rng, name))
         snapshot = self.cache.snapshot()
         before = repr(snapshot.nodes)
         shared, asked = (outcome(each, info, snapshot) for each in (self.grouping, self.asking))
@@ -156,6 +185,24 @@ def test_grouping_nodes_decides_as_asking_each(seed):
         world.change()
     assert any(found)
     assert not all(found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_grouping_nodes_decides_as_asking_each_for_pods_that_look_at_others(seed):
+    """Given pods with topology spread constraints and affinity to each other / then each gets the
+    node, or the words, that it gets when every node is asked; also where nodes share a hostname.
+    """
+    world = World(seed, nodes=(1, 6, 25, 25)[seed % 4])
+    found = []
+    for number in range(150):
+        found.append(isinstance(world.schedule(f"p{number}", some_pod_with_others), str))
+        world.change()
+        if number == 75 and seed % 2:
+            twin = some_node(world.rng, "twin")
+            twin["metadata"]["labels"]["kubernetes.io/hostname"] = "n00"
+            world.nodes["twin"] = twin
+            world.cache.set_node(twin)
+    assert any(found)
 
 
 def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():

@@ -30,8 +30,8 @@ class Plugin(Protocol):
 
 
 PluginFactory = Callable[[Mapping[str, Any], Handle], Plugin]
-"""Makes a plugin of its arguments, which are the tree of ``pluginConfig`` with defaults, and a
-handle; a class with such an ``__init__`` is one. Raises ValueError for arguments that are wrong.
+"""Makes a plugin of its arguments, which are the tree of ``pluginConfig`` as the user wrote it, and
+a handle; a class with such an ``__init__`` is one. Raises ValueError for arguments that are wrong.
 """
 
 
