@@ -7,6 +7,7 @@ import random
 import pytest
 
 from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.framework.handle import NominatingInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import FitError
 from fakekube_controllers.scheduler.framework.types import pod_info
@@ -163,10 +164,10 @@ class World:
         """One pod, by both; what came of it."""
         info = pod_info(make(self.rng, name))
         snapshot = self.cache.snapshot()
-        before = repr(snapshot.nodes)
+        before = repr(list(snapshot.all_nodes.infos()))
         shared, asked = (outcome(each, info, snapshot) for each in (self.grouping, self.asking))
         assert shared == asked
-        assert repr(snapshot.nodes) == before, "a cycle changes no node"
+        assert repr(list(snapshot.all_nodes.infos())) == before, "a cycle changes no node"
         if isinstance(shared, str):
             self.cache.assume_pod(info, shared)
             self.placed.append(name)
@@ -203,6 +204,54 @@ def test_grouping_nodes_decides_as_asking_each_for_pods_that_look_at_others(seed
             world.nodes["twin"] = twin
             world.cache.set_node(twin)
     assert any(found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_kept_between_cycles_decides_as_what_is_made_anew(seed):
+    """Given nodes, pods and nominations that change at random / then each pod gets the node, or the
+    words, that a scheduler gives it that has just begun, keeps nothing and asks about each node.
+    """
+    rng, cache, keeping = random.Random(1000 + seed), Cache(), algorithm()
+    nodes, placed, nominated, bound = {}, {}, {}, 0
+
+    def made_anew():
+        fresh, asking = Cache(), algorithm(groups_nodes=False)
+        for tree in nodes.values():
+            fresh.set_node(tree)
+        for tree, node_name in placed.values():
+            fresh.add_pod(tree, node_name)
+        for info, node_name in nominated.values():
+            asking.framework.nominator.add_nominated_pod(info, NominatingInfo(node_name))
+        return asking, fresh.snapshot()
+
+    for number in range(120):
+        if rng.random() < 0.3 or len(nodes) < 5:
+            name = f"n{rng.randrange(20):02}"
+            nodes.pop(name, None)  # what comes back is the last again
+            cache.remove_node(name)
+            if rng.random() < 0.8:
+                nodes[name] = some_node(rng, name)
+                cache.set_node(nodes[name])
+        if placed and rng.random() < 0.3:
+            gone = rng.choice(sorted(placed))
+            del placed[gone]
+            cache.remove_pod(gone)
+        if rng.random() < 0.2 and nodes:
+            info = pod_info(some_pod(rng, f"nominated{number % 4}"))
+            nominated[info.uid] = info, rng.choice(sorted(nodes))
+            keeping.framework.nominator.add_nominated_pod(info, NominatingInfo(nominated[info.uid][1]))
+        tree = some_pod_with_others(rng, f"p{number}")
+        info = pod_info(tree)
+        asking, fresh = made_anew()
+        decision = outcome(keeping, info, cache.snapshot())
+        assert decision == outcome(asking, info, fresh)
+        if isinstance(decision, str):
+            bound += 1
+            cache.assume_pod(info, decision)
+            placed[info.uid] = tree, decision
+            if rng.random() < 0.5:
+                cache.add_pod({**tree, "spec": {**tree["spec"], "nodeName": decision}}, decision)
+    assert 0 < bound < 120
 
 
 def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
