@@ -22,6 +22,7 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
+LATE = 32  # nodes that a tree takes before it is built anew
 VIEWS = 16  # kept up to date at a time; the least recently used is dropped
 
 
@@ -46,7 +47,7 @@ class Best(NamedTuple):
 
 class NodeTree:
     """The nodes of one capacity in the order of their names, as the leaves of a binary tree of
-    usages.
+    usages; and some that came late, beside it.
     """
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class NodeTree:
         self._names: list[str] = []
         self._usages: list[Usage | None] = []
         self._first = 1  # of the leaves, in the list of usages
+        self._late: dict[str, Usage] = {}  # those that have no place
         self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
 
     def __bool__(self) -> bool:
@@ -74,7 +76,12 @@ class NodeTree:
             self._leaves[name] = usage
         place = self._places.get(name) if self._places is not None else None
         if place is None:
-            self._places = None
+            if usage is None:
+                self._late.pop(name, None)
+            elif self._places is not None and (name in self._late or len(self._late) < LATE):
+                self._late[name] = usage
+            else:
+                self._places = None
             return
         usages = self._usages
         usages[place] = usage
@@ -105,6 +112,7 @@ class NodeTree:
         return sum(number for usage, number in self._numbers.items() if by.score(usage) >= 0)
 
     def _build(self) -> None:
+        self._late = {}
         self._names = sorted(self._leaves)
         first = 1
         while first < len(self._names):
@@ -121,8 +129,8 @@ class NodeTree:
         if self._places is None:
             self._build()
         usage = self._usages[1]
-        assert usage is not None, "there is a node"
-        return bound(usage)
+        most = bound(usage) if usage is not None else -1
+        return max(most, *map(bound, self._late.values())) if self._late else most
 
     def best(self, by: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
         """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is
@@ -131,6 +139,13 @@ class NodeTree:
         ``most``: the answer of the method ``most`` for this bound.
         """
         usages, first, bound = self._usages, self._first, by.bound
+        late: Best | None = None
+        if self._late:
+            late = self._best_late(by, accepts, other)
+            other = late or other
+            if usages[1] is None:
+                return late
+            most = bound(usages[1])
         depth = first.bit_length()
         # Of the same score only a leaf before this place is better.
         found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
@@ -161,7 +176,16 @@ class NodeTree:
                     if here >= found:
                         waiting.append((here, place))
                     most, place = there, place + 1
-        return Best(found, self._names[found_place - first]) if (found, found_place) != given else None
+        return Best(found, self._names[found_place - first]) if (found, found_place) != given else late
+
+    def _best_late(self, by: Bound, accepts: Callable[[str], bool] | None, best: Best | None) -> Best | None:
+        """The best of those that came late; None when none is better than the given one."""
+        found: Best | None = None
+        for name, usage in self._late.items():
+            score = by.score(usage)
+            if score >= 0 and (best is None or (-score, name) < (-best.score, best.name)) and (accepts is None or accepts(name)):
+                found = best = Best(score, name)
+        return found
 
 
 def _least(one: Usage | None, other: Usage | None) -> Usage | None:
