@@ -22,7 +22,7 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, zo
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
-LATE = 32  # nodes that a tree takes before it is built anew
+LATE = 32  # nodes that are kept beside the trees of one capacity before these are built anew
 VIEWS = 16  # kept up to date at a time; the least recently used is dropped
 
 
@@ -55,17 +55,12 @@ class Best(NamedTuple):
 
 
 class NodeTree:
-<<<<<<< HEAD
-    """The nodes of one capacity in the order of their names, as the leaves of a binary tree of
-    usages; and some that came late, beside it.
-=======
     """The nodes of one capacity in the order of their names, as the leaves of binary trees of
     usages.
 
     ``zone_of`` gives of a usage the zone that it is in: each zone has a tree of its own, in which
     the nodes of other zones leave their places empty. The more alike what is in a zone, the closer
-    are its bounds.
->>>>>>> main
+    are its bounds. A few nodes that came after the trees were built are kept beside them.
     """
 
     def __init__(self, zone_of: Callable[[Usage], int] | None = None) -> None:
@@ -73,14 +68,9 @@ class NodeTree:
         self._leaves: dict[str, Usage] = {}
         self._places: dict[str, int] | None = None  # None: to be built
         self._names: list[str] = []
-<<<<<<< HEAD
-        self._usages: list[Usage | None] = []
-        self._first = 1  # of the leaves, in the list of usages
-        self._late: dict[str, Usage] = {}  # those that have no place
-=======
         self._zones: dict[int, list[Usage | None]] = {}  # the tree of each, its leaves from _first on
         self._first = 1
->>>>>>> main
+        self._late: dict[str, Usage] = {}  # the nodes that have no place
         self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
 
     def __bool__(self) -> bool:
@@ -150,8 +140,7 @@ class NodeTree:
         return sum(number for usage, number in self._numbers.items() if by.score_of(usage) >= 0)
 
     def _build(self) -> None:
-        self._late = {}
-        self._names = sorted(self._leaves)
+        self._names, self._late = sorted(self._leaves), {}
         first = 1
         while first < len(self._names):
             first *= 2
@@ -169,16 +158,24 @@ class NodeTree:
         self._first = first
 
     def bounds(self, bound: Callable[[Usage], int]) -> list[tuple[int, int]]:
-        """The bound of the score of all nodes of each zone that has any, and the zone."""
+        """The bound of the score of all nodes of each zone that has any, and the zone; without
+        those that came late.
+        """
         if self._places is None:
             self._build()
-<<<<<<< HEAD
-        usage = self._usages[1]
-        most = bound(usage) if usage is not None else -1
-        return max(most, *map(bound, self._late.values())) if self._late else most
-=======
         return [(bound(tree[1]), zone) for zone, tree in self._zones.items() if tree[1] is not None]
->>>>>>> main
+
+    def best_late(self, by: Bound, accepts: Callable[[str], bool] | None, other: Best | None = None) -> Best | None:
+        """The best of the nodes that came late; None when none is better than ``other``. Asked
+        after ``bounds``.
+        """
+        found: Best | None = None
+        for name, usage in self._late.items():
+            score = by.score_of(usage)
+            if score >= 0 and (other is None or (-score, name) < (-other.score, other.name)) and (
+                    accepts is None or accepts(name)):
+                found = other = Best(score, name)
+        return found
 
     def best(
         self, by: Bound, accepts: Callable[[str], bool] | None, most: int, zone: int = 0, other: Best | None = None,
@@ -188,18 +185,7 @@ class NodeTree:
 
         ``most``: what the method ``bounds`` says of this bound and zone.
         """
-<<<<<<< HEAD
-        usages, first, bound = self._usages, self._first, by.bound
-        late: Best | None = None
-        if self._late:
-            late = self._best_late(by, accepts, other)
-            other = late or other
-            if usages[1] is None:
-                return late
-            most = bound(usages[1])
-=======
         usages, first, bound = self._zones[zone], self._first, by.bound
->>>>>>> main
         depth = first.bit_length()
         # Of the same score only a leaf before this place is better.
         found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
@@ -230,16 +216,7 @@ class NodeTree:
                     if here >= found:
                         waiting.append((here, place))
                     most, place = there, place + 1
-        return Best(found, self._names[found_place - first]) if (found, found_place) != given else late
-
-    def _best_late(self, by: Bound, accepts: Callable[[str], bool] | None, best: Best | None) -> Best | None:
-        """The best of those that came late; None when none is better than the given one."""
-        found: Best | None = None
-        for name, usage in self._late.items():
-            score = by.score(usage)
-            if score >= 0 and (best is None or (-score, name) < (-best.score, best.name)) and (accepts is None or accepts(name)):
-                found = best = Best(score, name)
-        return found
+        return Best(found, self._names[found_place - first]) if (found, found_place) != given else None
 
 
 def _least(one: Usage | None, other: Usage | None) -> Usage | None:
@@ -271,19 +248,18 @@ class NodeClass:
         """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of
         it.
         """
-        trees = [
-            (most, zone, tree, by)
-            for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None
-            for most, zone in tree.bounds(by.bound)]
+        asked = [(tree, by) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None]
+        trees = [(most, zone, tree, by) for tree, by in asked for most, zone in tree.bounds(by.bound)]
         if len(trees) > 1:
             trees.sort(key=_first, reverse=True)
         found: Best | None = None
+        for tree, by in asked:
+            found = tree.best_late(by, accepts, found) or found
         for most, zone, tree, by in trees:
             if most < (found.score if found is not None else 0):
                 break
             found = tree.best(by, accepts, most, zone, found) or found
         return found
-
 
     def count(self, bounds: Mapping[Capacity, Bound | None], accepts: Callable[[str], bool] | None) -> int:
         """How many of the nodes fit; arguments as for ``best``."""
