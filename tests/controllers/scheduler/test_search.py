@@ -259,6 +259,18 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
     assert len(snapshot.all_nodes) == 3
 
 
+def best_of(tree, bound, refused, other=None):
+    """The best of a tree, of the nodes that have places and of those that came late."""
+    def accepts(name):
+        return name != refused
+
+    by, best = Bound(bound, bound), None
+    bounds = tree.bounds(bound)
+    for find in (tree.best_late, *(partial(tree.best, most=most, zone=zone) for most, zone in bounds)):
+        best = find(by, accepts, other=best or other) or best
+    return best
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_finds_the_best_and_of_several_the_first(seed):
     """Given names with usages that change, some of which came late / then the tree's best is the
@@ -279,16 +291,9 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
                    if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
-        def best_of(other, by=Bound(bound, bound), refused=refused):
-            best = None
-            bounds = tree.bounds(by.bound)
-            for find in (tree.best_late, *(partial(tree.best, most=most, zone=zone) for most, zone in bounds)):
-                best = find(by, lambda each: each != refused, other=best or other) or best
-            return best
-
-        best = best_of(None)
+        best = best_of(tree, bound, refused)
         assert (best and (-best.score, best.name)) == min(fitting, default=None)
         other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
-        best = best_of(other)
+        best = best_of(tree, bound, refused, other)
         better = [each for each in fitting if each < (-other.score, other.name)]
         assert (best and (-best.score, best.name)) == min(better, default=None)
