@@ -7,7 +7,7 @@ pkg/apis/batch/v1/zz_generated.validations.go.
 
 from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError, declared
-from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.types import Tree
 from fakekube.apis.scheduling import blocks
 
 SAME_VARIANT = (
@@ -69,8 +69,4 @@ def _claims(block: Tree, before: Tree | None, path: str) -> list[FieldError]:
     claims: list[Tree] = block.get("resourceClaims") or []
     if before is None:
         return scheduling_blocks.validate_claims(claims, path)
-    old: Json = before.get("resourceClaims") or []
-    wrong = blocks.immutable(path, claims, old)
-    if wrong and len(claims) > scheduling_blocks.MAX_CLAIMS:
-        wrong.append(field_errors.too_many(path, len(claims), scheduling_blocks.MAX_CLAIMS))
-    return wrong
+    return blocks.immutable_list(path, claims, before.get("resourceClaims"), scheduling_blocks.MAX_CLAIMS)
