@@ -3,6 +3,7 @@ random.
 """
 
 import random
+from functools import partial
 
 import pytest
 
@@ -258,10 +259,22 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
     assert len(snapshot.all_nodes) == 3
 
 
+def best_of(tree, bound, refused, other=None):
+    """The best of a tree, of the nodes that have places and of those that came late."""
+    def accepts(name):
+        return name != refused
+
+    by, best = Bound(bound, bound), None
+    bounds = tree.bounds(bound)
+    for find in (tree.best_late, *(partial(tree.best, most=most, zone=zone) for most, zone in bounds)):
+        best = find(by, accepts, other=best or other) or best
+    return best
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_finds_the_best_and_of_several_the_first(seed):
-    """Given names with usages that change / then the tree's best is the largest score, and of
-    several the first name's.
+    """Given names with usages that change, some of which came late / then the tree's best is the
+    largest score, and of several the first name's.
     """
     rng, tree, usages = random.Random(seed), NodeTree(), {}
     for _ in range(400):
@@ -278,10 +291,9 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
                    if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
-        most = tree.most(bound)
-        best = tree.best(Bound(bound, bound, True), lambda name, refused=refused: name != refused, most)
+        best = best_of(tree, bound, refused)
         assert (best and (-best.score, best.name)) == min(fitting, default=None)
         other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
-        best = tree.best(Bound(bound, bound, True), lambda name, refused=refused: name != refused, most, other)
+        best = best_of(tree, bound, refused, other)
         better = [each for each in fitting if each < (-other.score, other.name)]
         assert (best and (-best.score, best.name)) == min(better, default=None)
