@@ -3,8 +3,9 @@
 A leaf's pods are tried one after the other, each seeing those before it; after each the group is
 asked whether it can still be, or is already, satisfied. The children of a composite group are tried
 in the same way. With topology constraints all of that is done once for each placement (a set of
-nodes), and the best that succeeds is taken; one that the pods are nominated for is tried first. There is no backtracking: a group of unlike pods may
-fail although some order of them would fit, as upstream.
+nodes), and the best that succeeds is taken; one that the pods are nominated for is tried first.
+There is no backtracking: a group of unlike pods may fail although some order of them would fit, as
+upstream.
 
 Upstream: pkg/scheduler/schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm and its
 neighbours). Of several placements with the same score the first by name is taken, so that a seed
