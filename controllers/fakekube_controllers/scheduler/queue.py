@@ -238,7 +238,7 @@ class SchedulingQueue:
         queued.timestamp, queued.backoff_expiration = self._clock.time(), None
         queued.was_flushed_from_unschedulable, queued.flush_timestamp = False, 0.0
         strategy = AFTER_BACKOFF
-        if queued.unschedulable_plugins or queued.pending_plugins:
+        if queued.unschedulable_plugins or queued.pending_plugins or is_member:  # of a group: that knows of its errors
             strategy = max((self._strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
         self.done(uid)
         if is_member and self.groups is not None:
