@@ -36,6 +36,7 @@ INI = {
     "disable_admission_plugins": "admission plugins to switch off",
     "enable_admission_plugins": "admission plugins to switch on that are off by default, NodeRestriction say",
     "admission_control_config_file": "a file with an AdmissionConfiguration, for plugins that take one",
+    "scheduler_config": "a file with a KubeSchedulerConfiguration",
     "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",

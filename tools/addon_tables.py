@@ -21,7 +21,7 @@ from tools.releases import RELEASES, ROOT, MissingSource, Sources
 
 CONTROLLERS = ROOT / "controllers" / "fakekube_controllers"
 FOLDERS = {
-    "api": ["core/v1", "batch/v1"],
+    "api": ["core/v1", "apps/v1", "batch/v1"],
     "apimachinery": ["pkg/apis/meta/v1", "pkg/types", "pkg/util/intstr", "pkg/api/resource"],
 }
 WRITTEN_AS = {"Quantity": "q", "IntOrString": "v", "Time": "?", "MicroTime": "?", "RawExtension": "?", "FieldsV1": "?"}
@@ -56,6 +56,9 @@ class AddOnSource(NamedTuple):
 JOBSET = AddOnSource(
     "jobset", "sigs.k8s.io/jobset", "v0.12.0", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
     "api/jobset/v1alpha2", "JobSet", "1.36")
+LWS = AddOnSource(
+    "leaderworkerset", "sigs.k8s.io/lws", "v0.9.0", "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+    "api/leaderworkerset/v1", "LeaderWorkerSet", "1.36")
 
 
 def definition(addon: AddOnSource, sources: Sources) -> dict[Path, bytes]:

@@ -49,6 +49,8 @@ TABLES = (  # in this order: schemas need the Go facts, protobuf and types need 
     Table("template-types", template_types.build, "fakekube/runtime/template_types.txt"),
     Table("jobset-definition", partial(addons.definition, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.gz"),
     Table("jobset-structs", partial(addons.structs, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.txt"),
+    Table("lws-definition", partial(addons.definition, addons.LWS), "controllers/fakekube_controllers/leaderworkerset/*.gz"),
+    Table("lws-structs", partial(addons.structs, addons.LWS), "controllers/fakekube_controllers/leaderworkerset/*.txt"),
     Table("types", typed_models.build, "fakekube/types/*.py", tuple(f"{name}.py" for name, _ in typed_models.BY_HAND)),
 )
 

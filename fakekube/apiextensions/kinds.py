@@ -30,18 +30,21 @@ SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 
 def kinds_of(
-    definition: Tree, definitions: Definitions, webhooks: "Callable[[], WebhookClient]", rng: Rng,
+    definition: Tree, data: bytes, definitions: Definitions, webhooks: "Callable[[], WebhookClient]", rng: Rng,
 ) -> tuple[tuple[Kind, DefinedVersion], ...]:
     """The kinds of a definition whose names were accepted, each with the version that it is made
     of.
 
-    ``definition`` is read-only from now on. ``definitions`` are those of the server: schemas refer
-    to them for metadata. ``webhooks`` gives what calls webhooks, ``rng`` the uids of reviews.
+    ``definition`` is read-only from now on, ``data`` the same in JSON. ``definitions`` are those of
+    the server: schemas refer to them for metadata. ``webhooks`` gives what calls webhooks, ``rng``
+    the uids of reviews.
     """
-    entries = definition["spec"]["versions"]
+    entries = [
+        {name: value for name, value in entry.items() if name != "schema"} for entry in definition["spec"]["versions"]]
+    bare = {**definition, "spec": {**definition["spec"], "versions": entries}}
     stored = next(entry["name"] for entry in entries if entry["storage"])
-    versions = {entry["name"]: DefinedVersion(definition, entry, definitions) for entry in entries}
-    converter = _converter(definition, webhooks, rng)
+    versions = {entry["name"]: DefinedVersion(bare, entry, definitions, data) for entry in entries}
+    converter = _converter(bare, webhooks, rng)
     return tuple(
         (_kind(version, versions[stored], converter), version) for version in versions.values() if version.entry["served"])
 

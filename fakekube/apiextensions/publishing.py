@@ -71,7 +71,8 @@ class PublishedVersion:
     def digest(self) -> str:
         """Differs where anything that is published does."""
         version = self._version
-        facts = [version.entry, version.definition["status"]["acceptedNames"], version.namespaced]
+        facts = [
+            version.entry, version.read_openapi(), version.definition["status"]["acceptedNames"], version.namespaced]
         return sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def schemas(self, printer: Printer) -> Mapping[str, Tree]:
@@ -79,7 +80,7 @@ class PublishedVersion:
         return {self.name: self._kind(printer), self.list_name: self._list(printer)}
 
     def _kind(self, printer: Printer) -> Tree:
-        schema = self._version.openapi
+        schema = self._version.read_openapi()
         if not printer.v3 and (not schema or schema.get(PRESERVE)):
             # kubectl would take all that is not named for unknown
             return {"type": "object", **self._marks(self._version.gvk.kind)}

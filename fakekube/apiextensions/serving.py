@@ -7,7 +7,10 @@ and pkg/apiserver/customresource_handler.go.
 """
 
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
 
 from fakekube.apiextensions import approval, cleanup, names
 from fakekube.apiextensions.kinds import kinds_of, stored_kind, values_of
@@ -105,7 +108,8 @@ class CustomResources:
         if status is not None:
             self._write(name, status, now)
             return
-        self._serve(name, definition)
+        self._serve(name, definition, record.data)
+        record.uses = 0  # that it was followed is no sign that anybody reads it: its tree is large
         if cleanup.is_due(definition):
             self._clean_up(name, definition, now)
 
@@ -129,12 +133,13 @@ class CustomResources:
 
     # serving
 
-    def _serve(self, name: str, definition: Tree) -> None:
+    def _serve(self, name: str, definition: Tree, data: bytes) -> None:
         """Install the kinds of an established definition, unless they are what they were."""
         status = definition["status"]
         if not conditions.is_true(status["conditions"], names.ESTABLISHED):
             return
-        facts: tuple[object, ...] = (definition["metadata"]["uid"], definition["spec"], status["acceptedNames"])
+        spec = sha256(orjson.dumps(definition["spec"], option=orjson.OPT_SORT_KEYS)).digest()
+        facts: tuple[object, ...] = (definition["metadata"]["uid"], spec, status["acceptedNames"])
         if definition["spec"]["conversion"]["strategy"] == "Webhook":  # which asks for what is stored in other versions
             facts = (*facts, status["storedVersions"])
         terminating = conditions.is_true(status["conditions"], names.TERMINATING)
@@ -142,7 +147,7 @@ class CustomResources:
         if before is not None and before.facts == facts and before.terminating == terminating:
             return
         made = [
-            (kind, version) for kind, version in kinds_of(definition, self._definitions, self._webhooks, self._rng)
+            (kind, version) for kind, version in kinds_of(definition, data, self._definitions, self._webhooks, self._rng)
             if not self._is_built_in(kind)]
         served = Served(facts, terminating, tuple(kind for kind, _ in made))
         for kind, version in made:

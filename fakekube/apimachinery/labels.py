@@ -7,7 +7,7 @@ token that it met and what it wanted.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apimachinery import field_errors, names, strconv
@@ -107,30 +107,40 @@ NOTHING = Selector(nothing=True)
 def requirement(key: str, operator: str, values: Iterable[str]) -> Requirement:
     """A requirement whose key and values are good ones. Raises SelectorError."""
     values = tuple(values)
+    if found := requirement_errors(key, operator, values):
+        raise SelectorError(field_errors.aggregate(found))
+    return Requirement(key, operator, values)
+
+
+def requirement_errors(key: str, operator: str, values: Sequence[str], path: str = "") -> "list[FieldError]":
+    """What is wrong with the key and the values of a requirement at ``path``."""
     found: list[FieldError] = []
+    of_values = field_errors.child(path, "values")
     if problems := names.qualified_name(key):
-        found.append(field_errors.invalid("key", key, "; ".join(problems)))
+        found.append(field_errors.invalid(field_errors.child(path, "key"), key, "; ".join(problems)))
     if operator in (IN, NOT_IN):
         if not values:
-            found.append(field_errors.invalid("values", [], "for 'in', 'notin' operators, values set can't be empty"))
+            found.append(field_errors.invalid(of_values, [], "for 'in', 'notin' operators, values set can't be empty"))
     elif operator in (EXISTS, DOES_NOT_EXIST):
         if values:
             found.append(
-                field_errors.invalid("values", list(values), "values set must be empty for exists and does not exist")
+                field_errors.invalid(of_values, list(values), "values set must be empty for exists and does not exist")
             )
     elif operator in (GREATER_THAN, LESS_THAN):
+        if len(values) != 1:
+            found.append(
+                field_errors.invalid(of_values, list(values), "for 'Gt', 'Lt' operators, exactly one value is required")
+            )
         found += [
-            field_errors.invalid(f"values[{number}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
+            field_errors.invalid(f"{of_values}[{number}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
             for number, value in enumerate(values)
             if _int64(value) is None
         ]
     for number, value in enumerate(values):
         if not names.is_label_value(value):
             problems = names.label_value(value)
-            found.append(field_errors.invalid(f"values[{number}][{key}]", value, "; ".join(problems)))
-    if found:
-        raise SelectorError(field_errors.aggregate(found))
-    return Requirement(key, operator, values)
+            found.append(field_errors.invalid(f"{of_values}[{number}][{key}]", value, "; ".join(problems)))
+    return found
 
 
 @memoized(1024)

@@ -57,7 +57,8 @@ class Served(NamedTuple):
     shape differs from the stored one; they may change the tree that they get, unless ``only_moves``
     says that they do not, and need not touch apiVersion and kind. ``strategy`` is for a version
     with rules of its own; else the resource's strategy serves all versions, and sees them in the
-    stored shape. ``unconditional_update`` is for one that differs from the others.
+    stored shape. ``unconditional_update`` and ``reset_fields`` are for one that differs from the
+    others.
     """
 
     version: str
@@ -71,6 +72,7 @@ class Served(NamedTuple):
     strategy: Lazy[Strategy] | None = None
     unconditional_update: bool | None = None
     deprecated: Deprecated | None = None
+    reset_fields: Mapping[str, tuple[str, ...]] | None = None
 
     @property
     def served_by_default(self) -> bool:

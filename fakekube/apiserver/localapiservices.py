@@ -29,7 +29,8 @@ class LocalAPIServices:
         self._bucket: Bucket | None = None
         self._custom: dict[tuple[str, str], dict[str, None]] = {}  # plurals by group and version
         for kind in resources.kinds:
-            self._note(kind)
+            if kind.custom:
+                self._note(kind)
         buckets.on_made(self._made)
         buckets.existing(API_SERVICES)  # those of a state that was taken over
         resources.on_change(self._served)

@@ -61,6 +61,7 @@ class ServeConfiguration(BaseModel):
     disable_admission_plugins: Texts = []
     enable_admission_plugins: Texts = []
     admission_control_config_file: str = ""
+    scheduler_config: str = ""
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
@@ -115,7 +116,8 @@ def read(path: Path) -> dict[str, Any]:
     said = found.model_fields_set
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
     for name in (
-        "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "token_auth_file", "audit_log",
+        "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "scheduler_config",
+        "token_auth_file", "audit_log",
     ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])

@@ -18,7 +18,7 @@ def read(name: str) -> dict[str, Tree]:
     Raises OptionError for a file that is none.
     """
     path = Path(name)
-    found = _parsed(path)
+    found = parsed(path, OPTION)
     if not isinstance(found, dict) or found.get("kind") != "AdmissionConfiguration":
         raise OptionError(f"{OPTION}: {name} holds no AdmissionConfiguration")
     plugins: dict[str, Tree] = {}
@@ -27,17 +27,18 @@ def read(name: str) -> dict[str, Tree]:
             raise OptionError(f"{OPTION}: {name}: a plugin needs a name")
         tree = each.get("configuration")
         if tree is None and each.get("path"):
-            tree = _parsed(path.parent / str(each["path"]))
+            tree = parsed(path.parent / str(each["path"]), OPTION)
         if tree is not None and not isinstance(tree, dict):
             raise OptionError(f"{OPTION}: {name}: the configuration of {each['name']} is no object")
         plugins[each["name"]] = tree or {}
     return plugins
 
 
-def _parsed(path: Path) -> Any:
+def parsed(path: Path, option: str) -> Any:
+    """The tree that stands in a file of YAML. Raises OptionError, which names the option."""
     import yaml
 
     try:
         return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise OptionError(f"{OPTION}: {path}: {' '.join(str(error).split())}") from error
+        raise OptionError(f"{option}: {path}: {' '.join(str(error).split())}") from error

@@ -8,6 +8,7 @@ cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledBy
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -204,16 +205,15 @@ class ControllerManager:
                 version=options.kubernetes_version, gates=plane.gates,
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
+                    "scheduler_config": _scheduler_configuration(options.scheduler_config),
+                    "post": plane.calls.post,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
-            for name in names:
-                await self._add(name)
-                if is_served():
-                    await turn()
+            await self._add(*names, is_served=is_served)
             for extra in (*self._extra, *_of_server(options)):
                 await self._add_made(extra)
             manager.load(remembered)
@@ -227,16 +227,19 @@ class ControllerManager:
             return list(chosen)
         return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
 
-    async def _add(self, name: str) -> None:
+    async def _add(self, *names: str, is_served: Callable[[], bool] = lambda: False) -> None:
         from fakekube.runtime.addon import AddOn
 
-        made = component(name)
-        if isinstance(made, AddOn):
-            await self._add_made(made)
-        else:
-            self.manager.add(made)
-        if name == KUBELET and self._options.metrics_server:
-            serve_metrics(self._apiserver)
+        for name in names:
+            made = component(name)
+            if isinstance(made, AddOn):
+                await self._add_made(made)
+            else:
+                self.manager.add(made)
+            if name == KUBELET and self._options.metrics_server:
+                serve_metrics(self._apiserver)
+            if is_served():
+                await turn()
 
     async def _add_made(self, made: "Runnable | Declaration | AddOn") -> None:
         await install(self._client, made)
@@ -334,6 +337,17 @@ class ControllerManager:
         """Give the kubelet KWOK's Stages. Raises ValueError for one that is not valid."""
         kubelet: Any = self.manager.activate(KUBELET)
         kubelet.add_stages(stages)
+
+
+def _scheduler_configuration(given: str | Mapping[str, Any]) -> Any:
+    """The tree of the scheduler's configuration; None: there is none. Raises OptionError."""
+    if not isinstance(given, str):
+        return given
+    if not given:
+        return None
+    from fakekube.composition import admissionconfiguration
+
+    return admissionconfiguration.parsed(Path(given), "scheduler_config")
 
 
 def _of_server(options: ClusterOptions) -> "list[ServerObjects]":

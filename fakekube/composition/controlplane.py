@@ -3,6 +3,7 @@
 Upstream: cmd/kube-apiserver/app.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -99,6 +100,24 @@ class OutgoingCalls:
             self._posts = WebhookPosts()
         return self._posts
 
+    async def post(self, url: str, body: bytes, ca_bundle: bytes, timeout_seconds: float) -> tuple[int, bytes]:
+        """The status and the body that a POST of JSON is answered with; it counts as activity.
+
+        For what controllers ask (the scheduler's extenders). ``timeout_seconds`` are real ones.
+        Raises OSError, whose text says why there is no answer, as Go words it.
+        """
+        from fakekube.webhooks.transport import NoAnswer, Post
+
+        try:
+            with self.activity.busy():
+                async with asyncio.timeout(timeout_seconds):
+                    answer = await self.transport().post(Post(url, {"Content-Type": "application/json"}, body, ca_bundle))
+        except TimeoutError:
+            raise OSError("context deadline exceeded (Client.Timeout exceeded while awaiting headers)") from None
+        except NoAnswer as error:
+            raise OSError(str(error)) from error
+        return answer.status, answer.body
+
     async def close(self) -> None:
         """Close its connections; harmless when there are none."""
         if self._posts is not None:
@@ -117,6 +136,7 @@ class ControlPlane(NamedTuple):
     expiry: Expiry
     compaction: Compaction
     webhooks: "Callable[[], WebhookClient]"
+    calls: OutgoingCalls
     identity: Identity
 
     def start(self) -> None:
@@ -179,7 +199,7 @@ def build_apiserver(
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
         Compaction(storage, clock, options.compaction_seconds),
-        webhooks, identity)
+        webhooks, calls, identity)
 
 
 def _admission_services(

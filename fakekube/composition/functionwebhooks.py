@@ -42,23 +42,25 @@ def resource_of(configuration: Tree) -> Resource:
 
 def register(
     callables: Callables, function: Function, resources: Iterable[str], operations: Iterable[str], *, mutating: bool, name: str,
-    fields: dict[str, Any],
+    fields: dict[str, Any], configuration: str = "",
 ) -> Tree:
     """Let a function be called as a webhook; the configuration that stands for it.
 
-    OptionError for a field that webhooks do not have, ValueError for a name that is taken.
+    It has the function's name, unless a ``configuration`` is named. OptionError for a field that
+    webhooks do not have, ValueError for a name that is taken.
     """
     unknown = [field for field in fields if field not in FIELDS]
     if unknown:
         raise OptionError(f"a webhook has no {unknown[0]!r}: known are {', '.join(FIELDS)}")
     called = (name or getattr(function, "__name__", "webhook")).replace("_", "-").strip("-").lower()
-    url = callables.add(called, function)
+    url = callables.add(f"{configuration}/{called}" if configuration else called, function)
     webhook: Tree = {
         "name": called if "." in called else f"{called}.{DOMAIN}", "clientConfig": {"url": url}, "sideEffects": "None",
         "admissionReviewVersions": ["v1"], "rules": [_rule(each, list(operations)) for each in resources],
     }
     webhook |= {FIELDS[field]: value for field, value in fields.items()}
-    return {"apiVersion": GROUP_VERSION, "kind": KINDS[mutating], "metadata": {"name": called}, "webhooks": [webhook]}
+    metadata = {"name": configuration or called}
+    return {"apiVersion": GROUP_VERSION, "kind": KINDS[mutating], "metadata": metadata, "webhooks": [webhook]}
 
 
 def declared(callables: Callables, hooks: "Iterable[Webhook]", client: "Client") -> list[Tree]:
@@ -71,9 +73,8 @@ def declared(callables: Callables, hooks: "Iterable[Webhook]", client: "Client")
         function = partial(hook.function, client=client) if hook.has_client else hook.function
         name = hook.name or getattr(hook.function, "__name__", "")
         made = register(
-            callables, function, hook.resources, hook.operations, mutating=hook.mutating, name=name, fields=dict(hook.fields))
-        if hook.configuration:
-            made["metadata"]["name"] = hook.configuration
+            callables, function, hook.resources, hook.operations, mutating=hook.mutating, name=name,
+            fields=dict(hook.fields), configuration=hook.configuration)
         first = found.setdefault((hook.mutating, made["metadata"]["name"]), made)
         if first is not made:
             first["webhooks"] += made["webhooks"]

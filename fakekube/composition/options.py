@@ -104,6 +104,8 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
     admission_control_config_file: str = ""  # an AdmissionConfiguration, for plugins that take one
+    # a KubeSchedulerConfiguration: a file of it, or its tree
+    scheduler_config: "str | Mapping[str, Any]" = ""
     authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
@@ -389,6 +391,10 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _tree_or_path(value: Any) -> Any:
+    return value if isinstance(value, Mapping) else _path(value)
+
+
 _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
@@ -397,6 +403,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "metrics_server": _boolean("metrics_server"),
     "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path, "admission_control_config_file": _path,
+    "scheduler_config": _tree_or_path,
     "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,
     "default_storage_class": _boolean("default_storage_class"), "warn_unmodelled": _boolean("warn_unmodelled"),

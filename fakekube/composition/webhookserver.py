@@ -52,7 +52,7 @@ class WebhookServer:
 
         context, bundle = _certificate(self._host)
         application = web.Application()
-        application.router.add_post("/{name}", self._answer)
+        application.router.add_post("/{name:.+}", self._answer)
         self._runner = web.AppRunner(application)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port, ssl_context=context)

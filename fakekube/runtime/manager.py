@@ -111,7 +111,7 @@ class Manager:
         The driver's ``settle`` waits until all of them have begun.
         """
         for name in self.names:
-            if name not in without:
+            if name not in without and not self._wait_for_need(name):
                 await self.start_component(name)
         self.informers.start()
 
@@ -120,15 +120,22 @@ class Manager:
 
         KeyError when there is none.
         """
-        if name in self._running:
-            return
-        component, starter = self._components[name], self._lazy_starter
-        if starter is not None and isinstance(component, LazyController) and not component.is_needed(self._root):
-            self._running[name] = None
-            component.wait(partial(self._context_of, component))
-            starter.add(component)
-        else:
+        if name not in self._running and not self._wait_for_need(name):
+            component = self._components[name]
             await component.start(self._context_of(component))
+
+    def _wait_for_need(self, name: str) -> bool:
+        """Let a lazy component wait until there is something to do; False for one to be started
+        now.
+        """
+        component, starter = self._components[name], self._lazy_starter
+        if name in self._running or starter is None or not isinstance(component, LazyController) or (
+                component.is_needed(self._root)):
+            return False
+        self._running[name] = None
+        component.wait(partial(self._context_of, component))
+        starter.add(component)
+        return True
 
     def _context_of(self, component: Runnable) -> Context:
         ctx = self._running.get(component.name)

@@ -8,6 +8,8 @@ and the controllers that place or evict pods all ask here.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fakekube.apimachinery import strconv
+
 Taint = Mapping[str, str]
 Toleration = Mapping[str, str]
 
@@ -25,14 +27,26 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     if operator == "Exists":
         return True
     if operator in ("Gt", "Lt"):
-        if not (_is_integer(value) and _is_integer(wanted)):
+        have, limit = _canonical(value), _canonical(wanted)
+        if have is None or limit is None:
             return False
-        return int(value) > int(wanted) if operator == "Gt" else int(value) < int(wanted)
+        return have > limit if operator == "Gt" else have < limit
     return value == wanted
 
 
-def _is_integer(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
+def _canonical(text: str) -> int | None:
+    """The number that a text is, without a plus sign or zeros in front; None for any other."""
+    number = _number(text)
+    return number if number is not None and str(number) == text else None
+
+
+def _number(text: str) -> int | None:
+    """The number of 64 bits that a text is, or None."""
+    number = strconv.whole(text)
+    return number if number is not None and -_INT64 <= number < _INT64 else None
+
+
+_INT64 = 2**63
 
 
 def untolerated(taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str]) -> Taint | None:
@@ -83,8 +97,7 @@ def _matches(requirement: Mapping[str, Any], values: Mapping[str, str]) -> bool:
         return (value is not None) == (operator == "Exists")
     if value is None or len(wanted) != 1:
         return False
-    try:
-        have, limit = int(value), int(wanted[0])
-    except ValueError:
+    have, limit = _number(value), _number(wanted[0])
+    if have is None or limit is None:
         return False
     return have > limit if operator == "Gt" else have < limit

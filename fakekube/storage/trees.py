@@ -21,7 +21,8 @@ import orjson
 from fakekube.apimachinery.types import Tree
 from fakekube.storage.record import Record, SharedTree
 
-RECENT_TREES = 128
+RECENT_TREES, RECENT_BYTES = 128, 1024 * 1024
+"""So many of the most recent ones, and so many bytes of JSON that they stand for."""
 HOT_USES = 3  # the writer and one shared frame are no sign that anybody will come back
 
 
@@ -40,6 +41,7 @@ class TreeCache:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self._recent: dict[Record, None] = {}  # oldest first, as the next one
+        self._recent_bytes = 0
         self._hot: dict[Record, None] = {}
 
     def load(self, record: Record) -> Tree:
@@ -69,7 +71,8 @@ class TreeCache:
                 return
         recent = self._recent
         recent[record] = None
-        if len(recent) > RECENT_TREES:
+        self._recent_bytes += len(record.data)
+        while len(recent) > RECENT_TREES or self._recent_bytes > RECENT_BYTES:
             self._sort_out(next(iter(recent)))
 
     def _forget(self, record: Record) -> bool:
@@ -82,6 +85,7 @@ class TreeCache:
             del self._hot[record]
         elif record in self._recent:
             del self._recent[record]
+            self._recent_bytes -= len(record.data)
         else:
             return False
         record.held_tree = None
@@ -90,6 +94,7 @@ class TreeCache:
     def _sort_out(self, record: Record) -> None:
         """Hot or not: the oldest of the recent ones."""
         del self._recent[record]
+        self._recent_bytes -= len(record.data)
         if record.uses < HOT_USES:
             _let_go(record)
             return
@@ -109,6 +114,7 @@ class TreeCache:
         """
         assert not self._recent.keys() & self._hot.keys(), "a record is in both queues"
         assert len(self._recent) <= RECENT_TREES
+        assert self._recent_bytes == sum(len(record.data) for record in self._recent) <= RECENT_BYTES
         assert len(self._hot) <= self.capacity
         for record in (*self._recent, *self._hot):
             assert record.held_tree is not None, f"{record!r} is in a queue without its tree"

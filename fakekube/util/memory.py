@@ -35,19 +35,17 @@ class Memo(Generic[K, V]):
     memos are switched off.
     """
 
-    __slots__ = ("_bytes", "_limit", "_max_bytes", "_values")
+    __slots__ = ("_bytes", "_limit", "_max_bytes", "_sizes", "_values", "get")
 
     def __init__(self, limit: int, max_bytes: int | None = None) -> None:
         self._limit, self._max_bytes, self._bytes = limit if ENABLED else 0, max_bytes, 0
-        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._sizes: dict[K, int] = {}
+        self.get: Callable[[K], V | None] = self._values.get
+        """The value under a key; None when there is none."""
 
     def __len__(self) -> int:
         return len(self._values)
-
-    def get(self, key: K) -> V | None:
-        """The value under a key; None when there is none."""
-        found = self._values.get(key)
-        return found[0] if found is not None else None
 
     def put(self, key: K, value: V, size: int = 0) -> None:
         """Keep a value that takes ``size`` bytes with its key; the oldest are dropped to
@@ -55,8 +53,11 @@ class Memo(Generic[K, V]):
         """
         values = self._values
         if key in values:
-            self._bytes -= values.pop(key)[1]
-        values[key] = value, size
-        self._bytes += size
+            del values[key]
+            self._bytes -= self._sizes.pop(key, 0)
+        values[key] = value
+        if size:
+            self._sizes[key] = size
+            self._bytes += size
         while len(values) > self._limit or (self._max_bytes is not None and self._bytes > self._max_bytes):
-            self._bytes -= values.popitem(last=False)[1][1]
+            self._bytes -= self._sizes.pop(values.popitem(last=False)[0], 0)

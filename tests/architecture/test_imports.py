@@ -68,3 +68,28 @@ def test_the_public_names_are_these() -> None:
     assert fakekube.__all__ == ["Cluster", "__version__"]
     with pytest.raises(AttributeError, match="module 'fakekube' has no attribute 'Clusters'"):
         fakekube.Clusters  # noqa: B018 (looking is the point)
+
+
+def test_jobs_without_groups_load_nothing_of_groups() -> None:
+    """Given a cluster without workload-aware scheduling, when a Job has run, then what makes
+    Workloads, and the rules for their building blocks in controllers, are not imported.
+    """
+    names = loaded("""
+import asyncio
+from fakekube import Cluster
+from fakekube.client.resources import JOBS, PODS
+
+JOB = {"metadata": {"name": "j", "namespace": "default"}, "spec": {"template": {"spec": {
+    "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
+
+async def main():
+    async with Cluster(nodes=0, clock="manual", controllers="job,serviceaccount") as cluster:
+        await cluster.client.create(JOBS, JOB)
+        await cluster.advance(2)
+        assert len((await cluster.client.list(PODS, "default")).items) == 1
+
+asyncio.run(main())
+""")
+    assert "fakekube_controllers.job.controller" in names
+    parts = ("fakekube_controllers.workloadbuilder", "fakekube_controllers.job.scheduling", "fakekube_controllers.job.automatic")
+    assert [name for name in names if name.startswith(parts)] == []

@@ -31,9 +31,9 @@ def addon(**features: bool) -> AddOn:
 
     TypeError for a gate that it does not have.
     """
-    from fakekube_controllers.jobset import tables
+    from fakekube.runtime import addontables
 
-    chosen, definition = Features(**features), tables.definition()
+    chosen, definition = Features(**features), addontables.definition(__name__)
     if chosen.WorkloadAwareScheduling:
         from fakekube_controllers.jobset import schedulingfields
 

@@ -3,12 +3,14 @@ pkg/webhooks/jobset_webhook.go.
 """
 
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.jobset import tables
+from fakekube.runtime import addontables
+
+SPEC = "jobset.JobSetSpec"
 
 
 def set_defaults(jobset: Tree) -> None:
     """Fill in a JobSet, in place. Raises CannotDecode for one whose spec is none."""
-    spec: Tree = tables.structs().encoded(jobset.get("spec"), tables.SPEC)
+    spec: Tree = addontables.structs(__package__).encoded(jobset.get("spec"), SPEC)
     jobset["spec"] = spec
     if spec.get("successPolicy") is None:
         spec["successPolicy"] = {"operator": "All"}

@@ -7,7 +7,8 @@ import orjson
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube_controllers.jobset import names, tables
+from fakekube.runtime import addontables
+from fakekube_controllers.jobset import names
 from fakekube_controllers.jobset.features import Features
 from fakekube_controllers.jobset.status import COMPLETED, FAILED
 
@@ -37,7 +38,7 @@ def errors_of(old: ReadOnlyTree, new: ReadOnlyTree, features: Features) -> list[
             pods, pods_before = _pods_of(each), _pods_of(former)
             for part, fields in (("metadata", OF_TEMPLATE), ("spec", OF_PODS)):
                 _take(pods.setdefault(part, {}), pods_before.get(part) or {}, fields)
-    structs = tables.structs()
+    structs = addontables.structs(__package__)
     if structs.compared(wanted, JOBS) != structs.compared(names.replicated_jobs(old), JOBS):
         found.append(invalid("spec.replicatedJobs", wanted, IMMUTABLE))
     spec, spec_before = (each.get("spec") or meta.EMPTY for each in (new, old))

@@ -9,7 +9,8 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery import names as words
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube_controllers.jobset import names, tables
+from fakekube.runtime import addontables
+from fakekube_controllers.jobset import names
 
 MAX_CLAIM_NAME_LENGTH = 63
 CLAIM_SPEC = "core.PersistentVolumeClaimSpec"
@@ -43,7 +44,7 @@ def _of_present(
     jobset: ReadOnlyTree, policy: ReadOnlyTree, template: ReadOnlyTree, present: ReadOnlyTree, path: str, below: str,
 ) -> Iterator[FieldError]:
     """A claim that is there already must be as wanted, and must stay."""
-    structs, wanted = tables.structs(), template.get("spec") or {}
+    structs, wanted = addontables.structs(__package__), template.get("spec") or {}
     if structs.compared(present.get("spec") or {}, CLAIM_SPEC) != structs.compared(wanted, CLAIM_SPEC):
         where = f"{meta.name_of(present)} in namespace {meta.namespace_of(jobset)}"
         yield invalid(child(below, "spec"), wanted, f"spec does not match existing PVC {where}")

@@ -1,10 +1,12 @@
 """Makes ResourceClaims from templates, says in the pod's status which, and cleans up after pods
 that have ended.
 
+``groups.py`` makes those of PodGroups, where the gate DRAWorkloadResourceClaims is on.
 Upstream: pkg/controller/resourceclaim/controller.go. Left out: reservations for pods that were
-bound by hand, claims of PodGroups, extended resources, metrics. No scheduler here allocates
-devices: a pod is scheduled without.
+bound by hand, extended resources, metrics.
 """
+
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -15,17 +17,18 @@ from fakekube.client.resources import PODS, Resource
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.resourceclaim import has_resource_claims
+from fakekube_controllers.resourceclaim import GATE, generated, has_resource_claims
+
+if TYPE_CHECKING:
+    from fakekube_controllers.resourceclaim.groups import GroupClaims
 
 CLAIMS, TEMPLATES = "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"
-POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 FINALIZER = "resource.kubernetes.io/delete-protection"
 FIELD_MANAGER = "ResourceClaimController"
-MAX_BASE = 57  # characters of a generated name before its hyphen and suffix
-POD, CLAIM = "pod", "claim"
+POD, CLAIM, GROUP = "pod", "claim", "group"
 
 Key = tuple[str, ObjectKey]
-"""A pod or a claim: which of them, and where."""
+"""A pod, a claim or a PodGroup: which of them, and where."""
 
 
 class ResourceClaims:
@@ -48,10 +51,23 @@ class ResourceClaims:
         self.queue = ctx.queue("resource_claim")
         ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
         ctx.add_handler(claims, self._claim_seen, lambda _, new: self._claim_seen(new), self._claim_gone)
+        self.groups = await self._group_claims() if ctx.enabled(GATE) else None
         Worker(ctx, self.queue, self._sync).start()
 
     async def stop(self) -> None:
         """Everything belongs to the context."""
+
+    async def _group_claims(self) -> "GroupClaims | None":
+        """What makes the claims of PodGroups, where there are such."""
+        from fakekube_controllers.resourceclaim.groups import POD_GROUPS, GroupClaims
+
+        try:
+            groups: Resource = await self.client.resource(POD_GROUPS)
+        except KeyError:
+            return None
+        made = GroupClaims(self.ctx, groups, self.resource, self.templates)
+        self.ctx.add_handler(groups, self._group_seen, lambda _, new: self._group_seen(new), self._group_gone)
+        return made
 
     # events
 
@@ -71,10 +87,24 @@ class ResourceClaims:
         self.queue.add((CLAIM, meta.key_of(claim)))
 
     def _claim_gone(self, claim: Tree) -> None:
-        """A pod whose claim is gone gets another."""
+        """A pod or a group whose claim is gone gets another."""
         owner = meta.controller_of(claim)
-        if owner is not None and owner["kind"] == "Pod":
-            self.queue.add((POD, ObjectKey(meta.namespace_of(claim), owner["name"])))
+        if owner is not None and owner["kind"] in ("Pod", "PodGroup"):
+            self.queue.add((POD if owner["kind"] == "Pod" else GROUP, ObjectKey(meta.namespace_of(claim), owner["name"])))
+
+    def _group_seen(self, group: Tree) -> None:
+        """A group's claims are made, and its pods are told of them."""
+        if self.groups is None or not group["spec"].get("resourceClaims") or meta.is_deleting(group):
+            return
+        self.queue.add((GROUP, meta.key_of(group)))
+        for pod in self.groups.members(group):
+            self._pod_seen(pod)
+
+    def _group_gone(self, group: Tree) -> None:
+        from fakekube_controllers.resourceclaim.groups import claim_names
+
+        for name in claim_names(group):
+            self.queue.add((CLAIM, ObjectKey(meta.namespace_of(group), name)))
 
     # a step
 
@@ -82,6 +112,8 @@ class ResourceClaims:
         what, at = key
         if what == POD:
             await self._sync_pod(self.pods.get(at.namespace, at.name))
+        elif what == GROUP and self.groups is not None:
+            await self.groups.sync(self.groups.groups.get(at.namespace, at.name))
         else:
             await self._sync_claim(self.claims.get(at.namespace, at.name))
 
@@ -99,11 +131,9 @@ class ResourceClaims:
             if name:
                 made[wanted["name"]] = name
         if made:
-            statuses = [{"name": name, "resourceClaimName": claim} for name, claim in made.items()]
-            body = {"metadata": {"name": meta.name_of(pod)}, "status": {"resourceClaimStatuses": statuses}}
             await self.client.patch(
-                PODS, meta.name_of(pod), meta.namespace_of(pod), body, type="apply", subresource="status", force=True,
-                field_manager=FIELD_MANAGER)
+                PODS, meta.name_of(pod), meta.namespace_of(pod), generated.status_of(pod, made), type="apply",
+                subresource="status", force=True, field_manager=FIELD_MANAGER)
 
     async def _ensure(self, pod: Tree, wanted: Tree) -> str:
         """The name of a claim that the pod's status does not name yet, made if need be; empty when
@@ -111,23 +141,21 @@ class ResourceClaims:
 
         Raises APIError, and LookupError without a template.
         """
-        template_name = wanted.get("resourceClaimTemplateName")
-        if template_name is None:
+        if wanted.get("resourceClaimTemplateName") is None:
             return ""
-        known = _names_in_status(pod).get(wanted["name"])
-        if known:
-            claim = self.claims.get(meta.namespace_of(pod), known)
-            if claim is not None and meta.is_controlled_by(claim, pod):
-                return ""
-        for claim in self.claims.controlled_by(meta.uid_of(pod)):
-            if meta.annotations_of(claim).get(POD_CLAIM_NAME) == wanted["name"]:
-                return meta.name_of(claim)
-        template = self.templates.get(meta.namespace_of(pod), template_name)
-        if template is None:
-            missing = f'resourceclaimtemplate.resource.k8s.io "{template_name}" not found'
-            raise LookupError(f'resource claim template "{template_name}": {missing}')
-        made = await self.client.create(self.resource, _claim(pod, wanted["name"], template))
-        return meta.name_of(made)
+        group = self.groups.shared(pod, wanted) if self.groups is not None else None
+        owner = group or pod
+        known = generated.names_in_status(pod).get(wanted["name"])
+        claim = self.claims.get(meta.namespace_of(pod), known) if known else None
+        if claim is not None and meta.is_controlled_by(claim, owner):
+            return ""
+        claim = generated.claim_for(self.claims, owner, wanted["name"])
+        if claim is None and group is not None:
+            return ""  # the group's next change tells its pods
+        if claim is None:
+            reference = meta.controller_reference(pod)
+            claim = await self.client.create(self.resource, generated.claim_from(self.templates, pod, wanted, reference))
+        return meta.name_of(claim)
 
     async def _sync_claim(self, claim: Tree | None) -> None:
         if claim is None:
@@ -135,21 +163,27 @@ class ResourceClaims:
         status = claim.get("status") or {}
         reserved = status.get("reservedFor") or []
         valid = [each for each in reserved if self._is_valid(claim, each)]
-        if len(valid) < len(reserved):
+        held, deleting = FINALIZER in meta.finalizers_of(claim), meta.is_deleting(claim)
+        if len(valid) < len(reserved) or (held and deleting and not valid and status.get("allocation")):
             status = {**status, "reservedFor": valid}
-            if not valid:
+            if held and not valid:
                 status.pop("allocation", None)
             claim = await self.client.update_status(self.resource, {**claim, "status": status})
-        if FINALIZER in meta.finalizers_of(claim) and meta.is_deleting(claim) and not status.get("allocation"):
-            await self.client.update(self.resource, meta.without_finalizer(claim, FINALIZER))
-            return
+        released = len(valid) < len(reserved) or (deleting and not valid)
+        if held and released and not status.get("allocation"):
+            claim = await self.client.update(self.resource, meta.without_finalizer(claim, FINALIZER))
+            if deleting:
+                return
         if not valid and not meta.is_deleting(claim) and self._has_ended(claim):
             await self.client.delete(
                 self.resource, meta.name_of(claim), meta.namespace_of(claim), uid=meta.uid_of(claim), missing_ok=True)
 
     def _is_valid(self, claim: Tree, reserved: ReadOnlyTree) -> bool:
         """Whether what a claim is reserved for may still use it."""
-        if reserved.get("apiGroup") or reserved.get("resource") != "pods":
+        what = reserved.get("apiGroup", ""), reserved.get("resource")
+        if what == ("scheduling.k8s.io", "podgroups") and self.groups is not None:
+            return self.groups.exists(meta.namespace_of(claim), reserved)
+        if what != ("", "pods"):
             return True
         pod = self.pods.get(meta.namespace_of(claim), reserved["name"])
         return pod is not None and meta.uid_of(pod) == reserved["uid"] and not _is_done(pod)
@@ -168,32 +202,7 @@ def _is_done(pod: ReadOnlyTree) -> bool:
     return pods.is_finished(pod) or (meta.is_deleting(pod) and not pod["spec"].get("nodeName"))
 
 
-def _names_in_status(pod: ReadOnlyTree) -> dict[str, str]:
-    statuses = (pod.get("status") or {}).get("resourceClaimStatuses") or ()
-    return {each["name"]: each.get("resourceClaimName", "") for each in statuses}
-
-
 def _claim_names(pod: ReadOnlyTree) -> list[str]:
     """The claims of a pod, by the names that they have."""
     named = [each.get("resourceClaimName") for each in pod["spec"].get("resourceClaims") or ()]
-    return [name for name in (*named, *_names_in_status(pod).values()) if name]
-
-
-def _claim(pod: ReadOnlyTree, name: str, template: ReadOnlyTree) -> Tree:
-    spec = template["spec"]
-    found = spec.get("metadata") or {}
-    metadata: Tree = {
-        "generateName": _base(meta.name_of(pod), name), "namespace": meta.namespace_of(pod),
-        "annotations": {**(found.get("annotations") or {}), POD_CLAIM_NAME: name},
-        "ownerReferences": [meta.controller_reference(pod)]}
-    if found.get("labels"):
-        metadata["labels"] = dict(found["labels"])
-    return {"metadata": metadata, "spec": spec["spec"]}
-
-
-def _base(pod: str, name: str) -> str:
-    """``pod-name-``, or as much of both as there is room for."""
-    base = f"{pod}-{name}-"
-    if len(base) <= MAX_BASE:
-        return base
-    return f"{pod[:len(pod) * MAX_BASE // len(base)]}-{name[:len(name) * MAX_BASE // len(base)]}"
+    return [name for name in (*named, *generated.names_in_status(pod).values()) if name]

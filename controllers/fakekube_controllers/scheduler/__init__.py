@@ -2,9 +2,8 @@
 
 Read ``framework/interface.py`` first, then ``cycle.py``.
 
-Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of pods, extenders,
-devices, zones and limits of volumes, spreading, affinity between pods, preemption (only its message
-is computed).
+Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: devices, extenders in the
+cycles of groups; all nodes are candidates, where upstream samples large clusters.
 """
 
 from fakekube.client.resources import PODS

@@ -13,7 +13,7 @@ from fakekube.cache.lister import Lister
 from fakekube.client.resources import Resource
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.framework.events import WILD_CARD, ClusterEventWithHint
-from fakekube_controllers.scheduler.framework.extender import Extender
+from fakekube_controllers.scheduler.framework.extender import EXTENDER_NAME, Extender
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.interface import Plugin, PluginFactory, PostFilterResult
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
@@ -107,7 +107,8 @@ class Framework:
 
     def events(self) -> dict[str, Sequence[ClusterEventWithHint]]:
         """The events that each plugin registers; for one that registers nothing, all of them."""
-        return {
+        extenders: dict[str, Sequence[ClusterEventWithHint]] = {EXTENDER_NAME: ANY_EVENT} if self.extenders else {}
+        return extenders | {
             name: list(plugin.events_to_register()) if hasattr(plugin, "events_to_register") else ANY_EVENT
             for name, plugin in self.plugins.items()}
 
@@ -278,8 +279,8 @@ class Framework:
         rejected_by = ""
         for plugin in self.post_filter_plugins:
             result, status = await plugin.post_filter(state, pod, snapshot, statuses)
-            if status is None:
-                return result, None
+            if status is None or status.code == Code.SUCCESS:
+                return result, status
             if status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.of_plugin(plugin.name)
             if not status.is_rejection:

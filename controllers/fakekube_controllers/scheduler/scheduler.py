@@ -15,7 +15,7 @@ from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import attempt
+from fakekube.runtime.controller import attempt, attempt_async
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
@@ -29,7 +29,8 @@ from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, 
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
-from fakekube_controllers.scheduler.profiles import profiles_of
+from fakekube_controllers.scheduler.metrics import SchedulerMetrics
+from fakekube_controllers.scheduler.profiles import setup_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
     from fakekube_controllers.scheduler.groups.groups import Groups
 
 CYCLE = "cycle"  # the key
+POP_FROM_BACKOFF_GATE = "SchedulerPopFromBackoffQ"
 
 
 class Scheduler:
     """Schedules one pod each time.
 
-    Options of the context: ``scheduler_config``, ``scheduler_plugins``; see ``profiles.py``.
+    Options of the context: see ``profiles.setup_of``.
     """
 
     cycles: WorkQueue[str]
@@ -56,7 +58,7 @@ class Scheduler:
         self.cache = Cache(self.options)
         self.changes = Changes(ctx.clock, ctx.activity)
         self.shared = Shared(ctx, changes=self.changes, spawn=self._spawn)
-        self.profiles = profiles_of(ctx, self.shared)
+        self.profiles, self.backoff = setup_of(ctx, self.shared)
         self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
         self.pods = ctx.lister(PODS)
         self.groups: Groups | None = None
@@ -67,9 +69,10 @@ class Scheduler:
         self.queue = SchedulingQueue(
             self.ctx.clock, first.queue_sort_plugins[0], self._wake,
             {name: ProfileQueueing.of_framework(framework) for name, framework in self.profiles.items()},
-            self.shared.nominator, self.options)
+            self.shared.nominator, self.options, backoff=self.backoff, pops_from_backoff=self.ctx.enabled(POP_FROM_BACKOFF_GATE))
+        self.metrics = SchedulerMetrics(self.ctx, self.queue.pending)
         self.failures = FailureHandler(self.ctx, self.queue, self.shared.nominator)
-        self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures)
+        self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
         if EventResource.POD_GROUP in watched_resources(self.ctx):
@@ -125,10 +128,18 @@ class Scheduler:
         started = self.ctx.clock.time()
         state = CycleState()
         self.shared.snapshot = self.cache.snapshot()
-        found, raised = attempt(self.algorithms[framework.profile_name].schedule, state, pod, self.shared.snapshot)
+        algorithm, snapshot = self.algorithms[framework.profile_name], self.shared.snapshot
+        if self.shared.extenders:
+            from fakekube_controllers.scheduler import extending
+
+            found, raised = await attempt_async(extending.schedule, algorithm, self.shared.extenders, state, pod, snapshot)
+        else:
+            found, raised = attempt(algorithm.schedule, state, pod, snapshot)
         if raised is None:
             await self.prepare_for_binding(Binding(framework, queued, state, found, started))
-        elif isinstance(raised, FitError):
+            return
+        self.metrics.failed(framework.profile_name, started, is_rejection=isinstance(raised, FitError))
+        if isinstance(raised, FitError):
             await self._does_not_fit(framework, queued, state, raised)
         else:
             message = str(raised) if isinstance(raised, SchedulingError) else repr(raised)
@@ -164,7 +175,9 @@ class Scheduler:
             statuses = error.statuses
             if error.pre_filter_status is not None:
                 statuses = dict.fromkeys(self.shared.snapshot.nodes, error.pre_filter_status)
-            result, status = await framework.run_post_filter_plugins(state, queued.info, self.shared.snapshot, statuses)
+            found, raised = await attempt_async(
+                framework.run_post_filter_plugins, state, queued.info, self.shared.snapshot, statuses)
+            result, status = found if raised is None else (None, status_error(repr(raised)))
             error.post_filter_message = status.message if status is not None else ""
             nominating_info = result.nominating_info if result is not None else None
         await self.failures.handle(framework.recorder, queued, UNSCHEDULABLE, error.text(), error, nominating_info)

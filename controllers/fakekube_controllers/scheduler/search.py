@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler.framework.interface import FilterPlugin
-from fakekube_controllers.scheduler.framework.search import ResourcePlugin, ResourceScore, SignPlugin, Usage
+from fakekube_controllers.scheduler.framework.search import FEASIBLE, ResourcePlugin, ResourceScore, SignPlugin, Usage
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
@@ -50,6 +50,7 @@ class NodeSearch:
         self._resource_names = named(plugin.name for plugin in plugins.resource)
         self._deferred_names = named(plugin.name for plugin in plugins.deferred)
         self._sign_names = named(plugin.name for plugin in plugins.sign)
+        self._counting_names = named(plugin.name for plugin in plugins.sign if getattr(plugin, "counts_pods", False))
         self._pre_score = [plugin for plugin in framework.pre_score_plugins if plugin.name in self._sign_names]
         self._score = [plugin for plugin in framework.score_plugins if plugin.name in self._sign_names]
         self._scores = named(plugin.name for plugin in framework.score_plugins)
@@ -105,6 +106,7 @@ class NodeSearch:
 
         bounds: dict[Capacity, Bound | None] = {}
         fitting: list[Best] = []
+        counts: dict[str, int] = {}
         for node_class in self._fitting_classes(state, pod, snapshot, view, signing):
             for capacity in node_class.trees:
                 if capacity not in bounds:
@@ -112,6 +114,8 @@ class NodeSearch:
             best = node_class.best(bounds, accepts if deferred or apart else None)
             if best is not None:
                 fitting.append(best)
+                if view.counts_pods:
+                    counts[best.name] = node_class.count(bounds, accepts if deferred or apart else None)
         rejected: dict[str, Status] = {}
         for name, node in apart.items():
             status = self._framework.run_filter_plugins_with_nominated_pods(state, pod, node)
@@ -125,6 +129,8 @@ class NodeSearch:
             return Found(None, self._statuses(state, pod, snapshot, view, rejected))
         if len(fitting) == 1:
             return Found(fitting[0].name, {})
+        if view.counts_pods:
+            state[FEASIBLE] = counts
         totals = self._sign_totals(state, pod, [nodes[best.name] for best in fitting])
         return Found(min((-totals[best.name] - best.score, best.name) for best in fitting)[1], {})
 
@@ -146,7 +152,7 @@ class NodeSearch:
             parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
         is_exact = all(part.bound is part.score for part, _ in parts)
         bound = _sum([(part.bound, weight) for part, weight in parts])
-        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), is_exact)
+        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]))
 
     def _statuses(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],
@@ -190,6 +196,8 @@ class NodeSearch:
     ) -> list[NodeClass]:
         """The classes of nodes that no SignPlugin rejects."""
         signatures: tuple[Hashable, ...] = tuple([plugin.sign_pod(pod) for plugin in self._plugins.sign])
+        counting = [plugin for plugin in filters if plugin.name in self._counting_names]
+        filters = [plugin for plugin in filters if plugin.name not in self._counting_names]
         names = tuple([plugin.name for plugin in filters])
         found = []
         for node_class in view.classes:
@@ -199,6 +207,9 @@ class NodeSearch:
                 node = snapshot.all_nodes[node_class.any_node()]
                 fits = all(plugin.filter(state, pod, node) is None for plugin in filters)
                 self._fits.put(key, fits)
+            if fits and counting:
+                node = snapshot.all_nodes[node_class.any_node()]
+                fits = all(plugin.filter(state, pod, node) is None for plugin in counting)
             if fits:
                 found.append(node_class)
         return found

@@ -5,6 +5,8 @@ Workload-aware scheduling changed shape with every release: 1.35 has groups insi
 CompositePodGroups.
 """
 
+from collections.abc import Mapping
+
 from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
 
@@ -13,10 +15,11 @@ GATE = "GenericWorkload"
 CURRENT = (Served("v1beta1", since=37, gate=GATE), Served("v1alpha3", since=37, gate=GATE))
 
 
-def _earlier(version: str, release: int, strategy: str) -> Served:
+def _earlier(version: str, release: int, strategy: str, reset_fields: Mapping[str, tuple[str, ...]] | None = None) -> Served:
     """The version of one release only; a PUT of those days needed no resourceVersion."""
     return Served(
         version, release, release, gate=GATE, strategy=late.strategy(strategy), unconditional_update=True,
+        reset_fields=reset_fields,
     )  # fmt: skip
 
 
@@ -44,7 +47,8 @@ GROUP = Group(
             subresources=(STATUS,),
             versions=(
                 *CURRENT,
-                _earlier("v1alpha2", 36, "scheduling.v1alpha2:POD_GROUP"),
+                # upstream forgot to tell who writes fields that a status given with an object goes
+                _earlier("v1alpha2", 36, "scheduling.v1alpha2:POD_GROUP", {"status": ("spec", "metadata")}),
             ),
         ),
         Resource(

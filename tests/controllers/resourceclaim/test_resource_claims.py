@@ -6,6 +6,7 @@ from fakekube.client.resources import EVENTS, PODS, RESOURCE_CLAIMS, Resource
 from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, World
 
+FINALIZER = "resource.kubernetes.io/delete-protection"
 TEMPLATES = Resource("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate")
 SPEC = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
 TEMPLATE = {"metadata": {"name": "t", "namespace": NAMESPACE}, "spec": {
@@ -89,13 +90,15 @@ async def test_a_missing_template_is_told_and_waited_for(world):
 
 async def test_reservations_of_pods_that_are_gone_are_dropped(world):
     """Given a claim that is reserved for a pod which is not there / then the reservation goes, and
-    the allocation with it.
+    with it the allocation and the finalizer that the scheduler put there.
     """
     await world.client.create(TEMPLATES, TEMPLATE)
     await world.client.create(PODS, POD)
-    made = await world.client.create(RESOURCE_CLAIMS, {"metadata": {"name": "mine", "namespace": NAMESPACE}, "spec": SPEC})
+    made = await world.client.create(RESOURCE_CLAIMS, {
+        "metadata": {"name": "mine", "namespace": NAMESPACE, "finalizers": [FINALIZER]}, "spec": SPEC})
     status = {"allocation": {"devices": {}}, "reservedFor": [{"resource": "pods", "name": "gone", "uid": "u"}]}
     await world.client.update_status(RESOURCE_CLAIMS, {**made, "status": status})
     await world.advance(5)
     left = await world.client.get(RESOURCE_CLAIMS, "mine", NAMESPACE)
     assert left.get("status", {}) == {}
+    assert "finalizers" not in left["metadata"]

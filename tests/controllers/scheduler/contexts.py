@@ -7,7 +7,11 @@ from fakekube_controllers.scheduler.plugins.registry import default_plugins, in_
 from fakekube_controllers.scheduler.profiles import SCHEDULER_NAME, MultiPoint
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 
-CONTEXT = SimpleNamespace(client=None, clock=None, rng=None, version="1.37", enabled=lambda _: False, lister=lambda _: None)
+# a lister of nothing
+NO_OBJECTS = SimpleNamespace(get=lambda *_: None, list=lambda *_: [], add_index=lambda *_: None, by_index=lambda *_: [])
+CONTEXT = SimpleNamespace(
+    client=None, clock=None, rng=None, version="1.37", enabled=lambda gate: gate == "InPlacePodVerticalScaling",
+    lister=lambda _: NO_OBJECTS)
 
 
 def framework(*more, without=()):

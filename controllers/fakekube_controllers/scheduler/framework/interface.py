@@ -30,8 +30,8 @@ class Plugin(Protocol):
 
 
 PluginFactory = Callable[[Mapping[str, Any], Handle], Plugin]
-"""Makes a plugin of its arguments, which are the tree of ``pluginConfig`` with defaults, and a
-handle; a class with such an ``__init__`` is one. Raises ValueError for arguments that are wrong.
+"""Makes a plugin of its arguments, which are the tree of ``pluginConfig`` as the user wrote it, and
+a handle; a class with such an ``__init__`` is one. Raises ValueError for arguments that are wrong.
 """
 
 
@@ -105,7 +105,8 @@ class PostFilterPlugin(Plugin, Protocol):
     async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[PostFilterResult | None, Status | None]:
-        """A result, and None where the pod can be made schedulable: no more plugins are asked then.
+        """A result, and None (or SUCCESS with a text) where the pod can be made schedulable: no
+        more plugins are asked then.
 
         Else a Status, whose message is added to that of the pod's condition: UNSCHEDULABLE to have
         the next plugin asked, UNSCHEDULABLE_AND_UNRESOLVABLE or an error to have none.

@@ -15,6 +15,9 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
+FEASIBLE = "number of feasible nodes by the one that is asked about"
+"""In the state, for ``pre_score`` of a CountingPlugin: how many nodes each of those stands for."""
+
 
 class SignPlugin(Plugin, Protocol):
     """Depends on the node itself, not on the pods there.
@@ -34,6 +37,17 @@ class SignPlugin(Plugin, Protocol):
 
     def sign_node(self, node_fields: Any, node: NodeInfo) -> Hashable:
         """All of ``node.node`` that the answers for pods with these node fields depend on."""
+
+
+class CountingPlugin(SignPlugin, Protocol):
+    """A SignPlugin that depends on pods, too, where its node fields for a pod are not empty.
+
+    ``node_fields`` is asked after ``pre_filter`` of the cycle. ``sign_node`` may read the pods of
+    the node, and no others. Nodes with the same signature get the same answers in one cycle, which
+    depend on what ``pre_filter`` and ``pre_score`` have counted, and are not kept for another.
+    """
+
+    counts_pods: bool
 
 
 Usage = tuple[int, ...]

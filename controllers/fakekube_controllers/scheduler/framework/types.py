@@ -240,23 +240,42 @@ def allocatable_of(node: ReadOnlyTree) -> Resources:
 
 # The places of a usage. The least of several usages, number by number, must bound the score of each
 # from above, so a share stands there as well with the other sign, where more may be better.
-SHARE, BALANCE, COUNTER_BALANCE, NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, REQUESTED = range(7)
-SHARE_UNIT = 1 << 20  # the whole of a node, in shares of it
+SHARE, COUNTER_SHARE, BALANCE, COUNTER_BALANCE, NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, REQUESTED = range(8)
+SHARE_UNIT = 1 << 48  # the whole of a node, in shares of it
 
 
 def usage_of(node: NodeInfo) -> tuple[int, ...]:
     """What the pods of a node take, in numbers.
 
-    The requested shares of cpu and memory together (SHARE), that of cpu less that of memory
-    (BALANCE) and the other way round (COUNTER_BALANCE), each in units of which SHARE_UNIT are the
-    whole and each share no more than the whole; cpu and memory with DEFAULT_REQUESTS, the number of
-    pods, then (from REQUESTED on) what is requested of each allocatable resource, in the order of
-    ``allocatable``.
+    The requested shares of cpu and memory together (SHARE) and below zero (COUNTER_SHARE), that of
+    cpu less that of memory (BALANCE) and the other way round (COUNTER_BALANCE), each in units of
+    which SHARE_UNIT are the whole and each share no more than the whole; cpu and memory with
+    DEFAULT_REQUESTS, the number of pods, then (from REQUESTED on) what is requested of each
+    allocatable resource, in the order of ``allocatable``.
     """
     requested, allocatable, non_zero = node.requested, node.allocatable, node.non_zero_requested
     has = allocatable.get("cpu", 0)
     cpu = min(requested.get("cpu", 0), has) * SHARE_UNIT // has if has else 0
     has = allocatable.get("memory", 0)
     memory = min(requested.get("memory", 0), has) * SHARE_UNIT // has if has else 0
-    return (cpu + memory, cpu - memory, memory - cpu, non_zero["cpu"], non_zero["memory"], len(node.pods),
+    return (cpu + memory, -cpu - memory, cpu - memory, memory - cpu, non_zero["cpu"], non_zero["memory"], len(node.pods),
             *[requested.get(name, 0) for name in allocatable])
+
+
+LEANING, LEANING_MUCH = SHARE_UNIT >> 8, SHARE_UNIT >> 4
+
+
+def zone_of(usage: tuple[int, ...]) -> int:
+    """A number for what kind of usage it is: nothing (0), even (1), more cpu than memory (2, 3), or
+    less (4, 5).
+
+    What a pod does to the balance of a node depends on little else.
+    """
+    if not usage[PODS]:
+        return 0
+    balance = usage[BALANCE]
+    if balance > LEANING:
+        return 3 if balance > LEANING_MUCH else 2
+    if balance < -LEANING:
+        return 5 if balance < -LEANING_MUCH else 4
+    return 1

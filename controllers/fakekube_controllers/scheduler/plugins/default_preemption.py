@@ -1,54 +1,116 @@
-"""Whether evicting pods of lower priority would make room.
+"""Makes room for pods and groups of higher priority by evicting others.
 
-Upstream: plugins/defaultpreemption, framework/preemption.
-
-No pod is evicted: only the message of the pod's condition is computed, for the nodes where
-preemption would not help.
+Upstream: plugins/defaultpreemption.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
+from fakekube_controllers.scheduler.framework.events import ASSIGNED_POD_DELETE, SKIP, ClusterEventWithHint, QueueingHint
+from fakekube_controllers.scheduler.framework.handle import Handle, NominatingInfo
 from fakekube_controllers.scheduler.framework.interface import PostFilterResult
+from fakekube_controllers.scheduler.framework.placements import PodGroupSchedulingFunc
+from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable, unschedulable
+from fakekube_controllers.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.groups.entities import group_key_of, priority_of
+from fakekube_controllers.scheduler.preemption import groups, pods
+from fakekube_controllers.scheduler.preemption.executor import Executor, Preemptor
+from fakekube_controllers.scheduler.preemption.victims import Units, best_candidate
 
-NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
-NO_VICTIMS = unschedulable("No preemption victims found for incoming pod")
+WHOLE_CLUSTER = "cluster"
+MIN_CANDIDATE_NODES_PERCENTAGE, MIN_CANDIDATE_NODES_ABSOLUTE = 10, 100
+
+
+def _skip(_pod: PodInfo, _old: ReadOnlyTree | None, _new: ReadOnlyTree | None) -> QueueingHint:
+    return SKIP
 
 
 class DefaultPreemption:
-    """PostFilter."""
+    """PreEnqueue, PostFilter and PodGroupPostFilter."""
 
     name = "DefaultPreemption"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
-        self._handle = handle
+        """Arguments: minCandidateNodesPercentage and minCandidateNodesAbsolute.
+
+        ValueError for what is out of their ranges.
+        """
+        self._percentage = int(args.get("minCandidateNodesPercentage", MIN_CANDIDATE_NODES_PERCENTAGE))
+        self._absolute = int(args.get("minCandidateNodesAbsolute", MIN_CANDIDATE_NODES_ABSOLUTE))
+        if not 0 <= self._percentage <= 100:
+            raise ValueError(f"minCandidateNodesPercentage: Invalid value: {self._percentage}: not in valid range [0, 100]")
+        if self._absolute < 0:
+            raise ValueError(f"minCandidateNodesAbsolute: Invalid value: {self._absolute}: not in valid range [0, inf)")
+        self._handle, self._executor = handle, Executor(handle, self.name)
+        self._pods, self._budgets = handle.lister(PODS), handle.lister(POD_DISRUPTION_BUDGETS)
+        self._has_policy = handle.enabled("PodGroupPreemptionPolicy")
+
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """The deletion of a pod; the plugins that rejected a pod say whether that helps it."""
+        return [ClusterEventWithHint(ASSIGNED_POD_DELETE, _skip)]
+
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Whether evictions for the pod, or for its group, are still to be asked for."""
+        known, key = self._handle.groups, group_key_of(pod.pod)
+        if known is None or key is None:
+            if self._executor.is_preempting(pod.uid):
+                return unresolvable("waiting for the preemption for this pod to be finished")
+            return None
+        root = known.root_of(key)
+        group = known.group(root) if root is not None else None
+        if group is not None and self._executor.is_preempting(meta.uid_of(group)):
+            return unresolvable("waiting for the preemption for this pod group to be finished")
+        return None
 
     async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[PostFilterResult | None, Status | None]:
-        """No nominated node, and why preemption finds none."""
-        if pod.pod["spec"].get("preemptionPolicy") == "Never":
-            return None, unschedulable("preemption: not eligible due to preemptionPolicy=Never.")
-        rejections: list[Status] = []
-        for name in snapshot.nodes:
-            status = statuses.get(name)
-            if status is None or status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                rejections.append(NOT_HELPFUL)
-            elif not self._has_victims(state, pod, snapshot, name):
-                rejections.append(NO_VICTIMS)
-        if len(rejections) < len(snapshot.nodes):
-            return None, unschedulable()
-        return None, unschedulable(f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}.")
+        """The node that the pod is to have, while its pods of lower priority go; else why not."""
+        attempt = pods.Attempt(self._handle, state, pod, snapshot, Units(self._handle.groups))
+        current = self._pods.get(meta.namespace_of(pod.pod), meta.name_of(pod.pod))
+        if current is None:
+            return None, error(f'preemption: pod "{meta.name_of(pod.pod)}" not found')
+        why_not = pods.not_eligible(attempt, current, statuses)
+        if why_not:
+            return None, unschedulable(f"preemption: {why_not}")
+        most = max(len(snapshot.nodes) * self._percentage // 100, self._absolute)
+        found, text = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
+        if not found:
+            return PostFilterResult(NominatingInfo("")), unschedulable(f"preemption: {text}")
+        best = best_candidate(found)
+        preemptor = Preemptor(EntityType.POD, pod.pod, pod.priority, (pod.uid,))
+        self._executor.start(preemptor, best.pods, best.node_name)
+        text = f"found a potential placement for pod on node {best.node_name}, preempting {len(best.pods)} victims"
+        return PostFilterResult(NominatingInfo(best.node_name)), Status(Code.SUCCESS, (f"preemption: {text}",))
 
-    def _has_victims(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
-        if min(snapshot.nodes[name].priorities, default=pod.priority) >= pod.priority:
-            return False
-        node = snapshot.nodes[name].copy()
-        for info in [info for info in node.pods.values() if info.priority < pod.priority]:
-            node.remove(info.uid)
-        return self._handle.run_filter_plugins(state, pod, node) is None
+    async def pod_group_post_filter(
+        self, state: CycleState, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
+    ) -> tuple[Mapping[str, NominatingInfo], Status]:
+        """The nodes that the pods of a group are to have, while others go; else why not."""
+        nominations, status = await self._preempt_for_group(group, snapshot, schedule)
+        if not status.message:
+            return nominations, status
+        return nominations, Status(status.code, (f"pod group preemption: {status.message}",))
+
+    async def _preempt_for_group(
+        self, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
+    ) -> tuple[Mapping[str, NominatingInfo], Status]:
+        attempt = groups.GroupAttempt(self._handle, group, snapshot, Units(self._handle.groups), self._has_policy)
+        why_not = groups.not_eligible(attempt)
+        if why_not:
+            return {}, unschedulable(why_not)
+        if groups.is_ongoing(attempt):
+            return groups.current_nominations(attempt), groups.ONGOING
+        room = await groups.make_room(attempt, self._budgets.list(), schedule)
+        if isinstance(room, Status):
+            return {}, room
+        waiting = tuple(queued.info.uid for leaf in group.leaves() for queued in leaf.unscheduled_pods)
+        preemptor = Preemptor(group.key.type, group.group, priority_of(group.group), waiting)
+        self._executor.start(preemptor, [pod for victim in room.victims for pod in victim.pods], WHOLE_CLUSTER)
+        return room.nominations, groups.found(room.victims)

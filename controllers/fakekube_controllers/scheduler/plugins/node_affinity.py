@@ -23,10 +23,12 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
+from fakekube_controllers.scheduler.plugins import arguments
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 NAME = "metadata.name "  # with a blank, which no label key has
 REASON = "node(s) didn't match Pod's node affinity/selector"
+ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 
 NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
 
@@ -37,7 +39,10 @@ class NodeAffinity:
     name = "NodeAffinity"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
-        """Takes no arguments."""
+        """``addedAffinity`` holds for every pod beside its own."""
+        checked = arguments.checked(self.name, args, handle.enabled)
+        self._added: Mapping[str, Any] = checked.get("addedAffinity") or {}
+        self._added_keys = _label_keys(self._added)
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its node selector and its affinity."""
@@ -49,12 +54,8 @@ class NodeAffinity:
         keys = dict.fromkeys(spec.get("nodeSelector") or ())
         affinity = placement.node_affinity(spec)
         if affinity:
-            terms = [*(affinity.get(REQUIRED) or {}).get("nodeSelectorTerms", ())]
-            terms += [each["preference"] for each in affinity.get(PREFERRED) or ()]
-            for term in terms:
-                keys.update((each["key"], None) for each in term.get("matchExpressions") or ())
-                if term.get("matchFields"):
-                    keys[NAME] = None
+            keys.update(_label_keys(affinity))
+        keys.update(self._added_keys)
         return tuple(sorted(keys)) if keys else ()
 
     def sign_node(self, node_fields: tuple[str, ...], node: NodeInfo) -> Hashable:
@@ -67,14 +68,20 @@ class NodeAffinity:
         return [ClusterEventWithHint(NODE_CHANGE, self._after_node_change)]
 
     def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        selects = new is not None and _selects(pod, new) and (old is None or not _selects(pod, old))
-        return events.QUEUE if selects else events.SKIP
+        if new is None or not self._added_takes(meta.name_of(new), meta.labels_of(new)) or not _selects(pod, new):
+            return events.SKIP
+        return events.QUEUE if old is None or not _selects(pod, old) else events.SKIP
+
+    def _added_takes(self, name: str, labels: Mapping[str, str]) -> bool:
+        required = self._added.get(REQUIRED)
+        return required is None or any(
+            placement.term_matches(term, name, labels) for term in required.get("nodeSelectorTerms") or ())
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """The only nodes that every term names, SKIP when nothing is required, or None."""
         required = placement.node_affinity(pod.pod["spec"]).get(REQUIRED)
         if required is None:
-            return None if pod.pod["spec"].get("nodeSelector") else SKIP
+            return None if pod.pod["spec"].get("nodeSelector") or self._added.get(REQUIRED) is not None else SKIP
         names: dict[str, None] = {}
         for term in required.get("nodeSelectorTerms") or ():
             listed = [
@@ -84,21 +91,28 @@ class NodeAffinity:
             if not listed:
                 return None
             names.update(dict.fromkeys(name for name in listed[0] if all(name in values for values in listed)))
-        return list(names) or unresolvable("pod affinity terms conflict")
+        if not names and required.get("nodeSelectorTerms"):
+            return unresolvable("pod affinity terms conflict")
+        return list(names) or None
 
     def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when nothing is preferred."""
-        preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED)
+        preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or self._added.get(PREFERRED)
         return None if preferred else SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        return None if placement.selects(pod.pod["spec"], node.name, _labels(node)) else unresolvable(REASON)
+        labels = _labels(node)
+        if self._added and not self._added_takes(node.name, labels):
+            return unresolvable(ENFORCED)
+        return None if placement.selects(pod.pod["spec"], node.name, labels) else unresolvable(REASON)
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """The weights of the preferred terms that match, together."""
-        preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or ()
-        return sum(term["weight"] for term in preferred if placement.term_matches(term["preference"], node.name, _labels(node)))
+        preferred = (
+            *(placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or ()), *(self._added.get(PREFERRED) or ()))
+        labels = _labels(node)
+        return sum(term["weight"] for term in preferred if placement.term_matches(term["preference"], node.name, labels))
 
     def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
         """The most preferred node is best."""
@@ -110,6 +124,18 @@ class NodeAffinity:
 def _labels(node: NodeInfo) -> Mapping[str, str]:
     found: Mapping[str, str] = (node.node or {"metadata": {}})["metadata"].get("labels") or {}
     return found
+
+
+def _label_keys(affinity: Mapping[str, Any]) -> dict[str, None]:
+    """The keys of the labels that a node affinity mentions, and NAME where it names nodes."""
+    terms = [*(affinity.get(REQUIRED) or {}).get("nodeSelectorTerms", ())]
+    terms += [each["preference"] for each in affinity.get(PREFERRED) or ()]
+    keys: dict[str, None] = {}
+    for term in terms:
+        keys.update((each["key"], None) for each in term.get("matchExpressions") or ())
+        if term.get("matchFields"):
+            keys[NAME] = None
+    return keys
 
 
 def _selects(pod: PodInfo, node: ReadOnlyTree) -> bool:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
-from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework import events
-from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint, QueueingHint
+from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
@@ -35,16 +33,13 @@ class NodeName:
         return node.name if node_fields else ""
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        """That node is added."""
-        return [ClusterEventWithHint(events.NODE_ADD, self._after_node_add)]
-
-    def _after_node_add(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        named = new is not None and meta.name_of(new) == pod.pod["spec"].get("nodeName")
-        return events.QUEUE if named else events.SKIP
+        """A node is added."""
+        return [ClusterEventWithHint(events.NODE_ADD)]
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
-        """SKIP for a pod that names no node."""
-        return None if pod.pod["spec"].get("nodeName") else SKIP
+        """The node that the pod names, SKIP where it names none."""
+        wanted = pod.pod["spec"].get("nodeName")
+        return [wanted] if wanted else SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

@@ -1,14 +1,15 @@
-"""Resources: what a pod requests must be free on the node, and nodes with more left are better.
+"""Resources: what a pod requests must be free on the node.
 
-Upstream: plugins/noderesources/fit.go, least_allocated.go.
+The scoring strategy says which nodes are better: by default those with more left.
+
+Upstream: plugins/noderesources/fit.go. Left out: extended resources that devices stand for.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import pod_resources
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -30,111 +31,186 @@ from fakekube_controllers.scheduler.framework.types import (
     SHARE_UNIT,
     NodeInfo,
     PodInfo,
-    Resources,
     allocatable_of,
-    pod_info,
 )
+from fakekube_controllers.scheduler.plugins import arguments, resource_scores
+from fakekube_controllers.scheduler.plugins.hints import has_node, hint
 
 SCORED = ("cpu", "memory")
-NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE)
-ASSIGNED_SCALE_DOWN = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_POD_SCALE_DOWN)
-TARGET_SCALE_DOWN = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCALE_DOWN)
+RESIZE_GATE = pod_resources.RESIZE_GATE
 
 
 class NodeResourcesFit:
-    """Filter and Score (least allocated of cpu and memory)."""
+    """Filter and Score."""
 
     name = "NodeResourcesFit"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
-        """Takes no arguments."""
-
-    def resource_score(self, pod: PodInfo, allocatable: Resources) -> ResourceScore | None:
-        """The score by usage, of one node and of many: for many, the least sum of both shares is a
-        closer bound than the least of each.
-        """
-        room, requests = allocatable, pod.requests
-        for name, asked in requests.items():
-            if asked > room.get(name, 0):
-                return None
-        cpu, memory, free = room.get("cpu", 0), room.get("memory", 0), 2 * SHARE_UNIT
-        limits = [(PODS, room.get("pods", 0) - 1)]
-        for place, (name, has) in enumerate(allocatable.items(), REQUESTED):
-            if asked := requests.get(name, 0):
-                limits.append((place, has - asked))
-                if name in SCORED:
-                    free -= asked * SHARE_UNIT // has
-        cpu_left, memory_left = cpu - pod.non_zero_requests["cpu"], memory - pod.non_zero_requests["memory"]
-
-        def score(usage: Usage) -> int:
-            for place, limit in limits:
-                if usage[place] > limit:
-                    return -1
-            left = cpu_left - usage[NON_ZERO_CPU]
-            total = left * MAX_NODE_SCORE // cpu if left > 0 and cpu else 0
-            left = memory_left - usage[NON_ZERO_MEMORY]
-            if left > 0 and memory:
-                total += left * MAX_NODE_SCORE // memory
-            most = (free - usage[SHARE]) * MAX_NODE_SCORE // SHARE_UNIT
-            return total >> 1 if total < most else most >> 1
-
-        return ResourceScore(score, score)
+        checked = arguments.checked(self.name, args, handle.enabled)
+        self._ignored = frozenset(checked.get("ignoredResources") or ())
+        self._ignored_groups = frozenset(checked.get("ignoredResourceGroups") or ())
+        strategy = checked["scoringStrategy"]
+        self._names = [resource["name"] for resource in strategy["resources"]]
+        self._scorer = resource_scores.scorer_of(strategy)
+        weights = {resource["name"]: resource["weight"] for resource in strategy["resources"]}
+        # the least of several usages scores no less than each of them
+        self._prefers_empty = strategy["type"] == "LeastAllocated"
+        self._is_default = self._prefers_empty and self._names == list(SCORED) and weights["cpu"] == weights["memory"]
+        self._resizes = handle.enabled(RESIZE_GATE)
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        """A node that comes or has more, a pod of a node that goes or asks for less, and the pod
-        itself asking for less.
-        """
-        return [
-            ClusterEventWithHint(events.ASSIGNED_POD_DELETE, self._after_pod_delete),
-            ClusterEventWithHint(NODE_CHANGE, self._after_node_change),
-            ClusterEventWithHint(ASSIGNED_SCALE_DOWN, self._after_scale_down),
-            ClusterEventWithHint(TARGET_SCALE_DOWN, self._after_own_scale_down)]
+        """What may help a pod that was rejected here."""
+        found = [
+            ClusterEventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_assigned_pod_delete),
+            ClusterEventWithHint(
+                ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE), _after_node)]
+        if self._resizes:
+            found += [
+                ClusterEventWithHint(
+                    ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_POD_SCALE_DOWN), _after_assigned_pod_scale_down),
+                ClusterEventWithHint(ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCALE_DOWN))]
+        return found
 
-    def _after_pod_delete(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        had_room = old is not None and (old["spec"].get("nodeName") or (old.get("status") or {}).get("nominatedNodeName"))
-        return events.QUEUE if had_room else events.SKIP
-
-    def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        if new is None:
-            return events.SKIP
-        room = allocatable_of(new)
-        if room.get("pods", 0) < 1 or any(asked > room.get(name, 0) for name, asked in pod.requests.items()):
-            return events.SKIP
-        if old is not None:
-            before = allocatable_of(old)
-            if not any(room.get(name, 0) > before.get(name, 0) for name in ("pods", *pod.requests)):
-                return events.SKIP
-        return events.QUEUE
-
-    def _after_scale_down(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        if old is None or new is None:
-            return events.SKIP
-        before, now = pod_info(old).requests, pod_info(new).requests
-        return events.QUEUE if any(before.get(name, 0) > now.get(name, 0) for name in pod.requests) else events.SKIP
-
-    def _after_own_scale_down(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        return events.QUEUE if new is not None and meta.uid_of(new) == pod.uid else events.SKIP
+    # Filter
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         reasons: list[str] = []
         unresolvable = False
-        if len(node.pods) + 1 > node.allocatable.get("pods", 0):
+        allocatable, requested = node.allocatable, node.requested
+        if len(node.pods) + 1 > allocatable.get("pods", 0):
             reasons.append("Too many pods")
         for name, asked in pod.requests.items():
-            room = node.allocatable.get(name, 0)
-            if asked and asked > room - node.requested.get(name, 0):
+            has = allocatable.get(name, 0)
+            if asked and asked > has - requested.get(name, 0) and not self._is_ignored(name):
                 reasons.append(f"Insufficient {name}")
-                unresolvable = unresolvable or asked > room
+                unresolvable = unresolvable or asked > has
         if not reasons:
             return None
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
 
+    def _is_ignored(self, name: str) -> bool:
+        if not self._ignored and not self._ignored_groups:
+            return False
+        return _is_extended(name) and (name in self._ignored or name.partition("/")[0] in self._ignored_groups)
+
+    # Score
+
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
-        """The share of cpu and memory that is left with the pod there, by non-zero requests."""
-        total = 0
-        for name, asked in pod.non_zero_requests.items():
-            room = node.allocatable.get(name, 0)
-            taken = node.non_zero_requested[name] + asked
-            total += (room - taken) * MAX_NODE_SCORE // room if room and taken <= room else 0
-        return total // 2
+        """What the strategy says of the node with the pod there."""
+        return self._score(pod, resource_scores.scored_taken(node), node.allocatable)
+
+    def _score(self, pod: PodInfo, taken: Mapping[str, int], allocatable: Mapping[str, int]) -> int:
+        asked = resource_scores.scored_requests(pod)
+        return self._scorer(resource_scores.amounts(self._names, asked, taken, allocatable))
+
+    # Search
+
+    def resource_score(self, pod: PodInfo, allocatable: Mapping[str, int]) -> ResourceScore | None:
+        """The filter and the score as functions of usage."""
+        limits = self._limits(pod, allocatable)
+        if limits is None:
+            return None
+        if self._is_default:
+            return _least_allocated(pod, allocatable, limits)
+        names = [*allocatable]
+
+        def score(usage: Usage) -> int:
+            for place, limit in limits:
+                if usage[place] > limit:
+                    return -1
+            taken = dict(zip(names, usage[REQUESTED:], strict=True))
+            taken["cpu"], taken["memory"] = usage[NON_ZERO_CPU], usage[NON_ZERO_MEMORY]
+            return self._score(pod, taken, allocatable)
+
+        def bound(usage: Usage) -> int:
+            for place, limit in limits:
+                if usage[place] > limit:
+                    return -1
+            return MAX_NODE_SCORE
+
+        return ResourceScore(score, score if self._prefers_empty else bound)
+
+    def _limits(self, pod: PodInfo, allocatable: Mapping[str, int]) -> list[tuple[int, int]] | None:
+        """The most usage with which the pod fits, by place in a usage; None: it never does."""
+        limits = [(PODS, allocatable.get("pods", 0) - 1)]
+        for name, asked in pod.requests.items():
+            if asked > allocatable.get(name, 0) and not self._is_ignored(name):
+                return None
+        for place, (name, has) in enumerate(allocatable.items(), REQUESTED):
+            asked = pod.requests.get(name, 0)
+            if asked and not self._is_ignored(name):
+                limits.append((place, has - asked))
+        return limits
+
+
+def _is_extended(name: str) -> bool:
+    """Whether the resource is nobody's of Kubernetes."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def _least_allocated(pod: PodInfo, allocatable: Mapping[str, int], limits: Sequence[tuple[int, int]]) -> ResourceScore:
+    """The default: what is left of cpu and memory, on average.
+
+    For many nodes the least sum of both shares is a closer bound than the least of each.
+    """
+    cpu, memory = allocatable.get("cpu", 0), allocatable.get("memory", 0)
+    cpu_left, memory_left = cpu - pod.non_zero_requests["cpu"], memory - pod.non_zero_requests["memory"]
+    counted = (cpu > 0) + (memory > 0)
+    free = counted * SHARE_UNIT
+    for name, has in (("cpu", cpu), ("memory", memory)):
+        if has and (asked := pod.requests.get(name, 0)):
+            free -= asked * SHARE_UNIT // has
+
+    def score(usage: Usage) -> int:
+        for place, limit in limits:
+            if usage[place] > limit:
+                return -1
+        if not counted:
+            return 0
+        left = cpu_left - usage[NON_ZERO_CPU]
+        total = left * MAX_NODE_SCORE // cpu if left > 0 and cpu else 0
+        left = memory_left - usage[NON_ZERO_MEMORY]
+        if left > 0 and memory:
+            total += left * MAX_NODE_SCORE // memory
+        return total // counted
+
+    def bound(usage: Usage) -> int:
+        found = score(usage)
+        if found <= 0:
+            return found
+        most = (free - usage[SHARE]) * MAX_NODE_SCORE // SHARE_UNIT // counted
+        return min(found, most)
+
+    return ResourceScore(score, bound)
+
+
+# hints
+
+
+def _after_assigned_pod_delete(_pod: PodInfo, old: ReadOnlyTree | None, _new: ReadOnlyTree | None) -> QueueingHint:
+    return hint(old is None or has_node(old))
+
+
+def _after_assigned_pod_scale_down(pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    """A pod needs less of something that the waiting one asks for."""
+    if old is None or new is None:
+        return hint(True)
+    if not new["spec"].get("nodeName"):
+        return hint(False)
+    before, now = (pod_resources.whole(pod_resources.requests(each, pod_resources.IN_FLIGHT)) for each in (old, new))
+    return hint(any(asked and before.get(name, 0) > now.get(name, 0) for name, asked in pod.requests.items()))
+
+
+def _after_node(pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    """A node that would have enough if it were empty, and had not before."""
+    if new is None:
+        return hint(False)
+    has = allocatable_of(new)
+    if has.get("pods", 0) < 1 or any(asked > has.get(name, 0) for name, asked in pod.requests.items()):
+        return hint(False)
+    if old is None:
+        return hint(True)
+    had = allocatable_of(old)
+    names = ["pods", *(name for name, asked in pod.requests.items() if asked)]
+    return hint(any(has.get(name, 0) > had.get(name, 0) for name in names))

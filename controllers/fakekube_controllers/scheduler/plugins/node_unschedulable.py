@@ -18,6 +18,7 @@ from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
+from fakekube_controllers.scheduler.plugins.tolerations import tolerations_of
 
 NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
 TOLERATION = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION)
@@ -30,6 +31,7 @@ class NodeUnschedulable:
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """Takes no arguments."""
+        self._handle = handle
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its tolerations."""
@@ -55,15 +57,13 @@ class NodeUnschedulable:
     def _after_toleration(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
         if new is None or meta.uid_of(new) != pod.uid:
             return events.SKIP
-        tolerated = new["spec"].get("tolerations") or ()
-        is_tolerated = any(placement.tolerates(each, placement.UNSCHEDULABLE_TAINT) for each in tolerated)
-        return events.QUEUE if is_tolerated else events.SKIP
+        return events.QUEUE if self._tolerates(new) else events.SKIP
+
+    def _tolerates(self, pod: ReadOnlyTree) -> bool:
+        return any(placement.tolerates(each, placement.UNSCHEDULABLE_TAINT) for each in tolerations_of(pod, self._handle))
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         if node.node is None or not node.node["spec"].get("unschedulable"):
             return None
-        tolerated = pod.pod["spec"].get("tolerations") or ()
-        if any(placement.tolerates(toleration, placement.UNSCHEDULABLE_TAINT) for toleration in tolerated):
-            return None
-        return unresolvable("node(s) were unschedulable")
+        return None if self._tolerates(pod.pod) else unresolvable("node(s) were unschedulable")

@@ -11,20 +11,31 @@ from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
 from fakekube_controllers.scheduler.plugins.dynamic_resources import DynamicResources
 from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
+from fakekube_controllers.scheduler.plugins.image_locality import ImageLocality
+from fakekube_controllers.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
+from fakekube_controllers.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from fakekube_controllers.scheduler.plugins.node_name import NodeName
 from fakekube_controllers.scheduler.plugins.node_ports import NodePorts
+from fakekube_controllers.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from fakekube_controllers.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
+from fakekube_controllers.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
 from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
 from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
+from fakekube_controllers.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from fakekube_controllers.scheduler.plugins.volume_zone import VolumeZone
 
-ALLOCATES_DEVICES = "DynamicResourceAllocation"
-GROUPS, PLACEMENTS = "GenericWorkload", "TopologyAwareWorkloadScheduling"
+GATES = {
+    "DynamicResources": "DynamicResourceAllocation", "GangScheduling": "GenericWorkload",
+    "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling", "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+}
+"""The feature gates of plugins that are not always there."""
 
 
 def in_tree_registry() -> dict[str, PluginFactory]:
@@ -38,10 +49,18 @@ def in_tree_registry() -> dict[str, PluginFactory]:
         "NodeAffinity": NodeAffinity,
         "NodePorts": NodePorts,
         "NodeResourcesFit": NodeResourcesFit,
+        "VolumeRestrictions": VolumeRestrictions,
+        "NodeVolumeLimits": NodeVolumeLimits,
         "VolumeBinding": VolumeBinding,
+        "VolumeZone": VolumeZone,
+        "PodTopologySpread": PodTopologySpread,
+        "InterPodAffinity": InterPodAffinity,
         "DynamicResources": DynamicResources,
         "DefaultPreemption": DefaultPreemption,
+        "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocation,
+        "ImageLocality": ImageLocality,
         "DefaultBinder": DefaultBinder,
+        "NodeDeclaredFeatures": NodeDeclaredFeatures,
         "GangScheduling": GangScheduling,
         "TopologyPlacementGenerator": TopologyPlacement,
         "PodGroupPodsCount": PodGroupPodsCount,
@@ -63,15 +82,19 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
         "NodeAffinity": 2,
         "NodePorts": 0,
         "NodeResourcesFit": 1,
+        "VolumeRestrictions": 0,
+        "NodeVolumeLimits": 0,
         "VolumeBinding": 0,
+        "VolumeZone": 0,
+        "PodTopologySpread": 2,
+        "InterPodAffinity": 2,
         "DynamicResources": 2,  # its text comes before that of preemption
         "DefaultPreemption": 0,
+        "NodeResourcesBalancedAllocation": 1,
+        "ImageLocality": 1,
         "DefaultBinder": 0,
+        "GangScheduling": 0,
+        "TopologyPlacementGenerator": 0,
+        "PodGroupPodsCount": 1,
     }
-    if not enabled(ALLOCATES_DEVICES):
-        del plugins["DynamicResources"]
-    if enabled(GROUPS):
-        plugins["GangScheduling"] = 0
-    if enabled(PLACEMENTS):
-        plugins |= {"TopologyPlacementGenerator": 0, "PodGroupPodsCount": 1}
-    return plugins
+    return {name: weight for name, weight in plugins.items() if name not in GATES or enabled(GATES[name])}

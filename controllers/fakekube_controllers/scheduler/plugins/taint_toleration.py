@@ -25,9 +25,13 @@ from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
+from fakekube_controllers.scheduler.plugins.releases import minor_version
+from fakekube_controllers.scheduler.plugins.tolerations import DO_NOT_SCHEDULE, tolerations_of
 
 _taints = attrgetter("taints")
-EFFECTS = ("NoSchedule", "NoExecute")
+REASON = "node(s) had untolerated taint(s)"
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
+REASON_SINCE = 34  # releases before name the taint
 
 NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
 TOLERATION = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_TOLERATION)
@@ -40,6 +44,8 @@ class TaintToleration:
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """Takes no arguments."""
+        self._handle = handle
+        self._names_taint = minor_version(handle.version) < REASON_SINCE
 
     def sign_pod(self, pod: PodInfo) -> bytes:
         """Its tolerations."""
@@ -58,17 +64,26 @@ class TaintToleration:
                 ClusterEventWithHint(TOLERATION, self._after_toleration)]
 
     def _after_node_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        helps = new is not None and _tolerates(pod, new) and (old is None or not _tolerates(pod, old))
+        helps = new is not None and self._tolerates(pod, new) and (old is None or not self._tolerates(pod, old))
         return events.QUEUE if helps else events.SKIP
+
+    def _tolerates(self, pod: PodInfo, node: ReadOnlyTree) -> bool:
+        taints = node["spec"].get("taints") or ()
+        return placement.untolerated(taints, tolerations_of(pod.pod, self._handle), DO_NOT_SCHEDULE) is None
 
     def _after_toleration(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
         return events.QUEUE if new is not None and meta.uid_of(new) == pod.uid else events.SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        if not node.taints or placement.untolerated(node.taints, pod.pod["spec"].get("tolerations") or (), EFFECTS) is None:
+        if not node.taints:
             return None
-        return unresolvable("node(s) had untolerated taint(s)")
+        taint = placement.untolerated(node.taints, tolerations_of(pod.pod, self._handle), DO_NOT_SCHEDULE)
+        if taint is None:
+            return None
+        if self._names_taint:
+            return unresolvable(f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value') or ''}}}")
+        return unresolvable(REASON)
 
     def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when no node has a taint."""
@@ -76,9 +91,10 @@ class TaintToleration:
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """The number of PreferNoSchedule taints that are not tolerated."""
-        tolerated = [t for t in pod.pod["spec"].get("tolerations") or () if t.get("effect") in (None, "", "PreferNoSchedule")]
+        tolerated = [
+            each for each in tolerations_of(pod.pod, self._handle) if each.get("effect") in (None, "", PREFER_NO_SCHEDULE)]
         return sum(
-            taint["effect"] == "PreferNoSchedule" and not any(placement.tolerates(t, taint) for t in tolerated)
+            taint["effect"] == PREFER_NO_SCHEDULE and not any(placement.tolerates(each, taint) for each in tolerated)
             for taint in node.taints)
 
     def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
@@ -86,8 +102,3 @@ class TaintToleration:
         worst = max(scores.values(), default=0)
         for name, score in scores.items():
             scores[name] = MAX_NODE_SCORE if worst == 0 else MAX_NODE_SCORE - MAX_NODE_SCORE * score // worst
-
-
-def _tolerates(pod: PodInfo, node: ReadOnlyTree) -> bool:
-    tolerated = pod.pod["spec"].get("tolerations") or ()
-    return placement.untolerated(node["spec"].get("taints") or (), tolerated, EFFECTS) is None

@@ -5,21 +5,18 @@ A claim that is bound at once must be bound; one that waits for its first consum
 provisioned, once a node is chosen: ``pre_bind`` writes that down and waits until the binder is
 done.
 
-Upstream: plugins/volumebinding (volume_binding.go, binder.go). Left out: scores, capacities that
-CSI drivers publish, allowed topologies, volumes that are migrated to CSI.
+Upstream: plugins/volumebinding (volume_binding.go, binder.go, scorer.go).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from fakekube.runtime import volumes
-from fakekube.runtime.volumes import BOUND_BY_CONTROLLER, NO_PROVISIONER, SELECTED_NODE, YES
-from fakekube_controllers.scheduler.framework import events
+from fakekube.runtime.volumes import BOUND_BY_CONTROLLER, SELECTED_NODE, YES
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -32,82 +29,62 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Code, Status, error, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.plugins import arguments, resource_scores
+from fakekube_controllers.scheduler.plugins.hints import hint, uses_claim
+from fakekube_controllers.scheduler.plugins.volume_binder import PodClaims, VolumeBinder, limit_has_grown
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
-NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
-NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
-NODE_CONFLICT_BEFORE = "node(s) had volume node affinity conflict"
-NODE_CONFLICT_SINCE = 34  # the minor number of the release with the newer words
-NO_SUCH_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-BIND_TIMEOUT_SECONDS = 600.0
-NODE_CHANGE = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE)
-CHANGED = ActionType.ADD | ActionType.UPDATE | ActionType.DELETE
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 BOUND = Status(Code.SUCCESS)
 
 
-class Decision(NamedTuple):
-    """What is to be done for a claim on the chosen node: ``volume`` is to be bound to it, or None:
-    one is to be made.
-    """
-
-    claim: Tree
-    volume: ReadOnlyTree | None
-
-
-@dataclass(slots=True)
-class PodClaims:
-    """The claims of a pod, for one cycle."""
-
-    bound: list[Tree] = field(default_factory=list)
-    delayed: list[Tree] = field(default_factory=list)
-    # by the name of a node that fits
-    decided: dict[str, list[Decision]] = field(default_factory=dict)
-
-
 class VolumeBinding:
-    """PreFilter, Filter, Reserve and PreBind."""
+    """PreFilter, Filter, PreScore, Score, Reserve and PreBind."""
 
     name = "VolumeBinding"
-    deferred = True  # few pods have claims, and for these every node is asked
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
-        self._client, self._handle = handle.client, handle
-        self._claims, self._volumes = handle.lister(PERSISTENT_VOLUME_CLAIMS), handle.lister(PERSISTENT_VOLUMES)
-        self._classes = handle.lister(STORAGE_CLASSES)
-        # the uid of a pod by the name of the volume that it is about to have
-        self._taken: dict[str, str] = {}
-        newer = int((handle.version or "0.99").partition(".")[2]) >= NODE_CONFLICT_SINCE
-        self._node_conflict = NODE_CONFLICT if newer else NODE_CONFLICT_BEFORE
-        self._timeout_seconds = float(args.get("bindTimeoutSeconds") or BIND_TIMEOUT_SECONDS)
+        checked = arguments.checked(self.name, args, handle.enabled)
+        self._client, self._handle, self._binder = handle.client, handle, VolumeBinder(handle)
+        self._timeout_seconds = float(checked["bindTimeoutSeconds"])
+        self._scores_capacity = handle.enabled(arguments.CAPACITY_SCORING)
+        self._shape = resource_scores.shape_of(checked.get("shape") or ())
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        """A claim of the pod, a volume, a class, or a node that was added or changed."""
-        return [
-            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, CHANGED), self._after_claim_change),
-            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME, CHANGED)),
-            ClusterEventWithHint(ClusterEvent(EventResource.STORAGE_CLASS, CHANGED)), ClusterEventWithHint(NODE_CHANGE)]
+        """What may help a pod that was rejected here."""
+        changed = ActionType.ADD | ActionType.UPDATE
+        return (
+            ClusterEventWithHint(ClusterEvent(EventResource.STORAGE_CLASS, changed), _after_class),
+            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, changed), _after_claim),
+            ClusterEventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME, changed)),
+            ClusterEventWithHint(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
+            ClusterEventWithHint(ClusterEvent(EventResource.CSI_NODE, changed), _after_csi_node),
+            ClusterEventWithHint(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE), _after_csi_driver),
+            ClusterEventWithHint(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, changed), _after_capacity))
 
-    def _after_claim_change(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-        namespace, name = meta.key_of(new if new is not None else old or {})
-        used = namespace == meta.namespace_of(pod.pod) and any(name == each for each, _ in volumes.claim_names(pod.pod))
-        return events.QUEUE if used else events.SKIP
+    def is_inactive(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> bool:
+        """The pod has no claims."""
+        return self.name not in state
 
-    # a cycle
+    # Filter
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | None:
         """Why the pod must wait for a claim, SKIP for a pod without claims, or None."""
-        found = PodClaims()
-        for name, is_ephemeral in volumes.claim_names(pod.pod):
-            claim = self._claims.get(meta.namespace_of(pod.pod), name)
+        if not pod.pod["spec"].get("volumes"):
+            return SKIP
+        found, binder, namespace = PodClaims(), self._binder, meta.namespace_of(pod.pod)
+        names = list(volumes.claim_names(pod.pod))
+        for name, is_ephemeral in names:
+            claim = binder.claims.get(namespace, name)
             if claim is None or (why := _unusable(pod.pod, claim, is_ephemeral=is_ephemeral)):
                 return unresolvable(_missing(name, is_ephemeral=is_ephemeral) if claim is None else why)
             if volumes.is_fully_bound(claim):
                 found.bound.append(claim)
-            elif not claim["spec"].get("volumeName") and volumes.delays_binding(claim, self._class):
+            elif not claim["spec"].get("volumeName") and volumes.delays_binding(claim, binder.find_class):
                 found.delayed.append(claim)
-            else:
-                return unresolvable(UNBOUND_IMMEDIATE)
-        if not found.bound and not found.delayed:
+        if len(found.bound) + len(found.delayed) < len(names):
+            return unresolvable(UNBOUND_IMMEDIATE)
+        if not names:
             return SKIP
         state[self.name] = found
         return None
@@ -117,83 +94,63 @@ class VolumeBinding:
         claims: PodClaims | None = state.get(self.name)
         if claims is None:
             return None
-        reasons: list[str] = []
-        for claim in claims.bound:
-            volume = self._volumes.get("", claim["spec"]["volumeName"])
-            if volume is None:
-                return unresolvable(NO_SUCH_VOLUME)
-            if not _reaches(volume, node):
-                reasons.append(self._node_conflict)
-                break
-        decided = self._decide(claims, pod, node) if claims.delayed else []
-        if decided is None:
-            reasons.append(NO_VOLUME)
-        else:
-            claims.decided[node.name] = decided
-        return unresolvable(*reasons) if reasons else None
+        decided, reasons = self._binder.find(claims, node)
+        if reasons:
+            return unresolvable(*reasons)
+        claims.decided[node.name] = decided
+        return None
 
-    def _decide(self, claims: PodClaims, pod: PodInfo, node: NodeInfo) -> list[Decision] | None:
-        """What is to be done for the claims that wait, on one node; None when one of them can have
-        no volume there.
-        """
-        found: list[Decision] = []
-        chosen: dict[str, None] = {}
+    # Score
 
-        def is_taken(volume: ReadOnlyTree) -> bool:
-            name = meta.name_of(volume)
-            return name in chosen or self._taken.get(name, pod.uid) != pod.uid
+    def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP where volumes say nothing about nodes."""
+        return None if self._scores_capacity and self.name in state else SKIP
 
-        for claim in sorted(claims.delayed, key=volumes.requested):
-            selected = meta.annotations_of(claim).get(SELECTED_NODE)
-            volume: ReadOnlyTree | None = None
-            if selected is None:
-                volume = volumes.best_match(
-                    claim, self._volumes.list(), is_reachable=lambda each: _reaches(each, node), is_taken=is_taken)
-            elif selected != node.name:
-                return None
-            if volume is not None:
-                chosen[meta.name_of(volume)] = None
-            elif (cls := self._class(volumes.class_of(claim))) is None or cls["provisioner"] == NO_PROVISIONER:
-                return None
-            found.append(Decision(claim, volume))
-        return found
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """How well what is asked for uses what there is, by the shape, on average over classes."""
+        claims: PodClaims = state[self.name]
+        scores = [
+            resource_scores.utilization_score(self._shape, asked, has)
+            for asked, has in self._binder.storage(claims.decided.get(node.name, ()))]
+        return resource_scores.rounded(sum(scores) / len(scores)) if scores else 0
+
+    # binding
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Keep the volumes that the pod is to have from others."""
         claims: PodClaims | None = state.get(self.name)
-        for _, volume in claims.decided[node_name] if claims is not None else ():
-            if volume is not None:
-                self._taken[meta.name_of(volume)] = pod.uid
+        if claims is not None:
+            self._binder.assume(pod.uid, claims.decided.get(node_name, []), node_name)
         return None
 
     def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """Let others have them."""
-        self._taken = {name: uid for name, uid in self._taken.items() if uid != pod.uid}
+        self._binder.forget(pod.uid)
 
     def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """They are bound: their claims say so."""
-        if self._taken:
-            self.unreserve(state, pod, node_name)
+        self._binder.forget(pod.uid)
 
     def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """SKIP when no claim is to be bound."""
         claims: PodClaims | None = state.get(self.name)
-        return None if claims is not None and claims.decided[node_name] else SKIP
+        return None if claims is not None and claims.decided.get(node_name) else SKIP
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Write down what was decided, and wait until the claims are bound; what went wrong, or
         None.
         """
         claims: PodClaims = state[self.name]
-        written: dict[str, str] = {}
+        decisions = claims.decided[node_name]
+        written: dict[str, int] = {}
         try:
-            for claim, volume in claims.decided[node_name]:
+            for claim, volume, _ in decisions:
                 await self._write(written, claim, volume, node_name)
         except APIError as failure:
-            return error(f"binding volumes: {failure}")
+            return error(str(failure))
 
         def check() -> Status | None:
-            statuses = [self._check(written, claim, node_name) for claim, _ in claims.decided[node_name]]
+            statuses = [self._check(written, claim, volume, node_name) for claim, volume, _ in decisions]
             failed = next((each for each in statuses if each is not None and each.code == Code.ERROR), None)
             return failed or (None if any(each is None for each in statuses) else BOUND)
 
@@ -204,41 +161,48 @@ class VolumeBinding:
         return None if status is BOUND else status
 
     async def _write(
-        self, written: dict[str, str], claim: ReadOnlyTree, volume: ReadOnlyTree | None, node_name: str,
+        self, written: dict[str, int], claim: ReadOnlyTree, volume: ReadOnlyTree | None, node_name: str,
     ) -> None:
         """Name the claim in its volume, or the node in the claim. Raises APIError."""
         if volume is None:
             answer = await self._client.patch(
                 PERSISTENT_VOLUME_CLAIMS, meta.name_of(claim), meta.namespace_of(claim),
                 {"metadata": {"annotations": {SELECTED_NODE: node_name}, "uid": meta.uid_of(claim)}})
-            written[meta.name_of(claim)] = meta.resource_version_of(answer)
-            return
-        metadata: Tree = {"resourceVersion": meta.resource_version_of(volume)}
-        if not volumes.is_bound_to(volume, claim):
-            metadata["annotations"] = {BOUND_BY_CONTROLLER: YES}
-        body = {"metadata": metadata, "spec": {"claimRef": volumes.claim_reference(claim)}}
-        await self._client.patch(PERSISTENT_VOLUMES, meta.name_of(volume), body=body)
+        else:
+            metadata: Tree = {"resourceVersion": meta.resource_version_of(volume)}
+            if not volumes.is_bound_to(volume, claim):
+                metadata["annotations"] = {BOUND_BY_CONTROLLER: YES}
+            body = {"metadata": metadata, "spec": {"claimRef": volumes.claim_reference(claim)}}
+            answer = await self._client.patch(PERSISTENT_VOLUMES, meta.name_of(volume), body=body)
+        written[meta.name_of(claim)] = int(meta.resource_version_of(answer))
 
-    def _check(self, written: dict[str, str], decided: ReadOnlyTree, node_name: str) -> Status | None:
+    def _check(
+        self, written: Mapping[str, int], decided: ReadOnlyTree, volume: ReadOnlyTree | None, node_name: str,
+    ) -> Status | None:
         """BOUND, None for a claim that is not bound yet, or what went wrong."""
         name = meta.name_of(decided)
-        claim = self._claims.get(meta.namespace_of(decided), name)
+        claim = self._binder.claims.get(meta.namespace_of(decided), name)
         if claim is None or meta.uid_of(claim) != meta.uid_of(decided):
             return error(f"binding volumes: {_missing(name, is_ephemeral=False)}")
         if volumes.is_fully_bound(claim):
             return BOUND
-        version = written.get(name)
-        is_seen = version is not None and int(meta.resource_version_of(claim)) >= int(version)
-        if is_seen and meta.annotations_of(claim).get(SELECTED_NODE) != node_name:
+        seen = claim if volume is None else self._binder.volumes.get("", meta.name_of(volume))
+        if seen is None:
+            return error(f'binding volumes: failed to check binding: could not find v1.PersistentVolume "{_name(volume)}"')
+        if int(meta.resource_version_of(seen)) < written[name]:
+            return None
+        if volume is not None:
+            if not (seen["spec"].get("claimRef") or {}).get("uid"):
+                return error(f'binding volumes: ClaimRef got reset for pv "{_name(volume)}"')
+        elif not meta.annotations_of(claim):
+            return error(f'binding volumes: selectedNode annotation reset for PVC "{name}"')
+        elif meta.annotations_of(claim).get(SELECTED_NODE) != node_name:
             return error(f'binding volumes: provisioning failed for PVC "{name}"')
         return None
 
-    def _class(self, name: str) -> ReadOnlyTree | None:
-        return self._classes.get("", name)
 
-
-def _reaches(volume: ReadOnlyTree, node: NodeInfo) -> bool:
-    return volumes.reaches(volume, node.name, meta.labels_of(node.node) if node.node is not None else meta.EMPTY)
+def _name(volume: ReadOnlyTree | None) -> str:
+    return meta.name_of(volume) if volume is not None else ""
 
 
 def _missing(name: str, *, is_ephemeral: bool) -> str:
@@ -256,3 +220,32 @@ def _unusable(pod: ReadOnlyTree, claim: ReadOnlyTree, *, is_ephemeral: bool) -> 
     if meta.is_deleting(claim):
         return f'persistentvolumeclaim "{name}" is being deleted'
     return volumes.not_for_pod(pod, claim) if is_ephemeral else ""
+
+
+# hints
+
+
+def _after_class(_pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    return hint(old is None or new is None or old.get("allowedTopologies") != new.get("allowedTopologies"))
+
+
+def _after_claim(pod: PodInfo, _old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    return hint(new is not None and uses_claim(pod.pod, new, ephemeral=True))
+
+
+def _after_csi_node(_pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    if old is None or new is None:
+        return hint(True)
+    return hint(meta.annotations_of(old).get(MIGRATED_PLUGINS) != meta.annotations_of(new).get(MIGRATED_PLUGINS))
+
+
+def _after_csi_driver(pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    """The driver of one of the pod's own volumes counts its capacity no more."""
+    if old is None or new is None:
+        return hint(True)
+    used = any((volume.get("csi") or {}).get("driver") == meta.name_of(new) for volume in pod.pod["spec"].get("volumes") or ())
+    return hint(used and bool(old["spec"].get("storageCapacity")) and not new["spec"].get("storageCapacity"))
+
+
+def _after_capacity(_pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    return hint(old is None or new is None or limit_has_grown(old, new))

@@ -1,0 +1,156 @@
+"""Which pods go so that one pod fits: node by node, as few and as unimportant ones as possible.
+
+On each node that evictions may help, everything of lower priority is taken away in a copy; where
+the pod fits then, units are put back one after the other, the most important first, as long as it
+still fits. Of several nodes that one is taken where the least is lost.
+
+Upstream: pkg/scheduler/framework/preemption/preemption.go,
+framework/plugins/defaultpreemption (SelectVictimsOnNode). Nodes are tried in their order from the
+first one on, where upstream begins at a random one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.preemption.victims import (
+    Candidate,
+    Units,
+    Victim,
+    is_terminating_by_preemption,
+    split_by_budgets,
+)
+
+NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
+NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
+
+
+class Attempt(NamedTuple):
+    """A pod that looks for room, with the state that PreFilter plugins have left."""
+
+    handle: Handle
+    state: CycleState
+    pod: PodInfo
+    snapshot: Snapshot
+    units: Units
+
+
+def not_eligible(attempt: Attempt, pod: ReadOnlyTree, statuses: Mapping[str, Status]) -> str:
+    """Why a pod, as it is now, must not evict others; empty when it may.
+
+    It may not while pods that were evicted for it are still going.
+    """
+    if pod["spec"].get("preemptionPolicy") == "Never":
+        return NEVER
+    nominated = (pod.get("status") or {}).get("nominatedNodeName")
+    if not nominated:
+        return ""
+    status = statuses.get(nominated)
+    if status is None or status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        return ""
+    node = attempt.snapshot.all_nodes.get(nominated)
+    for info in node.pods.values() if node is not None else ():
+        if is_terminating_by_preemption(info.pod) and attempt.units.priority_of(info.pod) < attempt.pod.priority:
+            return TERMINATING
+    return ""
+
+
+def find_candidates(
+    attempt: Attempt, statuses: Mapping[str, Status], budgets: Sequence[ReadOnlyTree], most: int,
+) -> tuple[list[Candidate], str]:
+    """The nodes where evictions make room, ``most`` of them; where there are none, why."""
+    snapshot = attempt.snapshot
+    found: list[Candidate] = []
+    unbroken = 0
+    rejections: list[Status] = []
+    for name, node in snapshot.nodes.items():
+        status = statuses.get(name)
+        if status is None or status.code != Code.UNSCHEDULABLE:
+            rejections.append(NOT_HELPFUL)
+            continue
+        candidate = select_victims_on_node(attempt, node, budgets)
+        if isinstance(candidate, Status):
+            rejections.append(candidate)
+            continue
+        found.append(candidate)
+        unbroken += not candidate.violations
+        if unbroken and len(found) >= most:
+            break
+    return found, f"0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}."
+
+
+def select_victims_on_node(attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree]) -> Candidate | Status:
+    """What has to go from a node so that the pod fits there; else why it would not fit.
+
+    Pods on other nodes go too where a group is disrupted as a whole. Filters look at this node
+    alone.
+    """
+    victims = [victim for victim in attempt.units.victims([node]) if victim.priority < attempt.pod.priority]
+    if not victims:
+        return NO_VICTIMS
+    trial = _Trial(attempt, node)
+    for victim in victims:
+        trial.remove(victim)
+    status = trial.rejection()
+    if status is not None:
+        return status
+    victims.sort(key=_importance)
+    breaking, others = split_by_budgets(victims, budgets)
+    gone: list[Victim] = []
+    violations = 0
+    for victim, count in breaking:
+        if not trial.spares(victim):
+            gone.append(victim)
+            violations += count
+    gone += [victim for victim in others if not trial.spares(victim)]
+    if not gone:
+        return Status(Code.ERROR, (f'expected at least one victim pod on node "{node.name}"',))
+    return Candidate(node.name, tuple(sorted(gone, key=_importance)), violations)
+
+
+def _importance(victim: Victim) -> tuple[int, int, int, float]:
+    return victim.importance
+
+
+class _Trial:
+    """A copy of a node and of the pod's state, on which victims come and go."""
+
+    def __init__(self, attempt: Attempt, node: NodeInfo) -> None:
+        self._attempt, self._node, self._state = attempt, node.copy(), attempt.state.clone()
+
+    def rejection(self) -> Status | None:
+        """Why the pod does not fit the node now."""
+        attempt = self._attempt
+        return attempt.handle.run_filter_plugins_with_nominated_pods(self._state, attempt.pod, self._node)
+
+    def remove(self, victim: Victim) -> None:
+        """Take a victim away."""
+        attempt = self._attempt
+        for info, name in victim.pods:
+            node = self._node_named(name)
+            if node is self._node:
+                node.remove(info.uid)
+            attempt.handle.run_pre_filter_extension_remove_pod(self._state, attempt.pod, info, node)
+
+    def spares(self, victim: Victim) -> bool:
+        """Put a victim back, and whether the pod still fits then; else it is away again."""
+        attempt = self._attempt
+        for info, name in victim.pods:
+            node = self._node_named(name)
+            if node is self._node:
+                node.add(info)
+            attempt.handle.run_pre_filter_extension_add_pod(self._state, attempt.pod, info, node)
+        if self.rejection() is None:
+            return True
+        self.remove(victim)
+        return False
+
+    def _node_named(self, name: str) -> NodeInfo:
+        return self._node if name == self._node.name else self._attempt.snapshot.all_nodes[name]

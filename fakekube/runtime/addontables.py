@@ -1,0 +1,32 @@
+"""The tables that an add-on of upstream's ships with: its kind's definition, and the structs behind
+it.
+
+``tools/addon_tables.py`` makes both files, in the package of the add-on.
+"""
+
+import gzip
+import pkgutil
+
+import orjson
+
+from fakekube.apimachinery.types import Tree
+from fakekube.runtime.gostructs import Structs
+from fakekube.util.memory import memoized
+
+
+def definition(package: str) -> Tree:
+    """The CustomResourceDefinition of a package; the caller's own."""
+    found: Tree = orjson.loads(gzip.decompress(_read(package, "definition.gz")))
+    return found
+
+
+@memoized(8)
+def structs(package: str) -> Structs:
+    """What Go says of the structs of a package's kind."""
+    return Structs(_read(package, "structs.txt").decode("ascii"))
+
+
+def _read(package: str, name: str) -> bytes:
+    data = pkgutil.get_data(package, name)
+    assert data is not None, "the package has its tables"
+    return data
