@@ -41,7 +41,7 @@ def _below(folder: str, names: str) -> tuple[str, ...]:
 
 STATED = (
     _library("storage", "storage", "storage registry apiserver composition"),
-    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions"),
+    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions auth"),
     _library("endpoints", "endpoints", "endpoints apiserver registry releases server apiextensions auth"),
     _library(
         "apiserver",
