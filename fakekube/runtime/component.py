@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 
+class WrongOption(ValueError):
+    """An option of the context that a component cannot start with; the text says which and why."""
+
+
 class Component(Protocol):
     """Something with informers, queues and tasks of its own."""
 
