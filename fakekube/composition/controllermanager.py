@@ -222,7 +222,7 @@ class ControllerManager:
                 try:
                     await manager.start(without=[name for name, wanted in self._wanted.items() if not wanted])
                 except WrongOption as error:
-                    raise cluster_options.OptionError(str(error)) from error
+                    raise cluster_options.OptionError(f"{error.option}: {error}") from error
 
     def _selected(self, option: str) -> list[str]:
         """The installed controllers that an option names, and those that were started by name."""

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class WrongOption(ValueError):
-    """An option of the context that a component cannot start with; the text says which and why."""
+    """An option of the context (``option``) that a component cannot start with; the text says why.
+    """
+
+    option = ""
 
 
 class Component(Protocol):

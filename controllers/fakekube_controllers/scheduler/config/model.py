@@ -134,9 +134,7 @@ class Configuration(Model):
 class ConfigurationError(WrongOption):
     """The configuration is wrong; the text says where and why, as upstream's does."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(f"scheduler_config: {text}")
-        self.text = text
+    option = "scheduler_config"
 
 
 def decode(tree: Any) -> Configuration:
