@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 BLOCKING_RECREATE = "BlockingRecreate"
 MAX_JOBS_AT_ONCE = 500
-"""So many Jobs of a replicated job are made before others have their turn; that they exist calls for
-the next. Upstream knows no such bound.
+"""So many Jobs of a replicated job are made before others have their turn; that they exist calls
+for the next. Upstream knows no such bound.
 """
 LISTED = ("tolerations", "schedulingGates")
 
