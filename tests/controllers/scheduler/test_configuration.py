@@ -230,3 +230,12 @@ def test_a_configuration_names_plugins_that_packages_offer(monkeypatch):
     assert (at(framework, "filter")[-1], framework.weights["Picky"], looked) == ("Picky", 4, [("fakekube.scheduler_plugins",)])
     made()
     assert len(looked) == 1
+
+
+async def test_a_configuration_that_is_wrong_stops_the_start():
+    """Given a configuration with a field that does not exist / then the cluster does not start, and
+    the error names the option; no pod is needed for that.
+    """
+    with pytest.raises(OptionError, match='scheduler_config: strict decoding error: unknown field "profils"'):
+        async with Cluster(clock="manual", scheduler_config={**HEAD, "profils": []}):
+            pass
