@@ -23,7 +23,8 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, zo
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
 LATE = 32  # nodes that are kept beside the trees of one capacity before these are built anew
-VIEWS = 16  # kept up to date at a time; the least recently used is dropped
+VIEWS = 16  # are kept at least; the least recently used is dropped
+VIEWED_NODES = 250_000  # in all views
 
 
 
@@ -357,7 +358,7 @@ class Index:
         view = self._views.pop(node_fields, None)
         if view is None:
             view = View(node_fields, self._plugins)
-            if len(self._views) >= VIEWS:
+            if len(self._views) >= max(VIEWS, VIEWED_NODES // (len(nodes) or 1)):
                 del self._views[next(iter(self._views))]
         self._views[node_fields] = view
         view.update(nodes)

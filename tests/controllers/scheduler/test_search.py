@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from fakekube_controllers.scheduler import index
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
@@ -275,8 +276,9 @@ def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     assert found == ["n1", "n1"]
 
 
-def test_pods_that_depend_on_more_node_fields_than_there_are_views():
+def test_pods_that_depend_on_more_node_fields_than_there_are_views(monkeypatch):
     """Given pods that mention ever other labels / then each gets what asking every node gives."""
+    monkeypatch.setattr(index, "VIEWED_NODES", 0)
     world = World(99, nodes=20)
     for number in range(60):
         tree = some_pod(world.rng, f"p{number}")
