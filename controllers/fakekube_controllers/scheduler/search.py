@@ -174,7 +174,8 @@ class NodeSearch:
                             by_usage[node.usage] = status
                         else:
                             status = framework.run_filter_plugins(state, pod, node)
-                            assert status is not None, "no node fits"
+                            if status is None:
+                                raise RuntimeError(f"a plugin's signatures contradict its filter on node {name}")
                     found[name] = status
         found.update(rejected)
         return {name: found[name] for name in nodes}
