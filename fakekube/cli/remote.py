@@ -33,7 +33,7 @@ async def _call(server: str | None, kubeconfig: str | None, method: str, path: s
         finally:
             await client.close()
     except APIError as error:
-        if error.code == 404:
+        if error.code == 404 and not (error.details or {}).get("name"):
             raise click.ClickException("what answers there is no fakekube that knows this command") from error
         raise click.ClickException(error.message) from error
     except (ConfigError, TransportError) as error:
