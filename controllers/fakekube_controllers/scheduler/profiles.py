@@ -69,7 +69,7 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
 
 
 def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Mapping[str, int], tree: Any) -> Setup:
-    from fakekube_controllers.scheduler.config import model, validation
+    from fakekube_controllers.scheduler.config import model, plugin_args, validation
     from fakekube_controllers.scheduler.config.selection import ConfiguredPlugins
 
     config = model.decode(tree)
@@ -77,7 +77,8 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
         config.profiles = [model.Profile()]
     if len(config.profiles) == 1 and config.profiles[0].scheduler_name is None:
         config.profiles[0].scheduler_name = SCHEDULER_NAME
-    validation.validate(config)
+    plugin_args.decode(config)
+    validation.validate(config, shared.ctx.enabled)
     if config.extenders:
         from fakekube_controllers.scheduler.http_extender import HTTPExtender
 
@@ -92,7 +93,7 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
             selection.check_known(registry)
             profiles[name] = _profile(name, shared, registry, selection, profiles)
         except ValueError as error:
-            raise ValueError(f"creating profile for scheduler name {name}: {error}") from error
+            raise model.ConfigurationError(f"creating profile for scheduler name {name}: {error}") from error
     backoff = Backoff(float(config.pod_initial_backoff_seconds), float(config.pod_max_backoff_seconds))
     return Setup(profiles, backoff)
 

@@ -152,7 +152,7 @@ class NodeSearch:
             parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
         is_exact = all(part.bound is part.score for part, _ in parts)
         bound = _sum([(part.bound, weight) for part, weight in parts])
-        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), is_exact)
+        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]))
 
     def _statuses(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],
@@ -235,6 +235,18 @@ def _sum(parts: Sequence[tuple[Callable[[Usage], int], int]]) -> Callable[[Usage
     """One function for several with weights; -1 where any is."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
+
+    if len(parts) == 2:
+        (first, first_weight), (second, second_weight) = parts
+
+        def total_of_two(usage: Usage) -> int:
+            score = first(usage)
+            if score < 0:
+                return -1
+            more = second(usage)
+            return -1 if more < 0 else score * first_weight + more * second_weight
+
+        return total_of_two
 
     def total(usage: Usage) -> int:
         result = 0

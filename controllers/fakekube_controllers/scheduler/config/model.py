@@ -11,6 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from fakekube.runtime.component import WrongOption
+
 API_VERSION, KIND = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
 
 Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
@@ -129,8 +131,10 @@ class Configuration(Model):
     extenders: list[ExtenderConfig] = []
 
 
-class ConfigurationError(ValueError):
+class ConfigurationError(WrongOption):
     """The configuration is wrong; the text says where and why, as upstream's does."""
+
+    option = "scheduler_config"
 
 
 def decode(tree: Any) -> Configuration:
@@ -143,10 +147,11 @@ def decode(tree: Any) -> Configuration:
     try:
         return Configuration.model_validate(tree)
     except ValidationError as error:
-        raise ConfigurationError(_words(error)) from None
+        raise ConfigurationError(words(error)) from None
 
 
-def _words(error: ValidationError) -> str:
+def words(error: ValidationError) -> str:
+    """What is wrong with fields, as upstream's strict decoding says it where that is one."""
     unknown, wrong = [], []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         path = ""

@@ -3,8 +3,9 @@
 A leaf's pods are tried one after the other, each seeing those before it; after each the group is
 asked whether it can still be, or is already, satisfied. The children of a composite group are tried
 in the same way. With topology constraints all of that is done once for each placement (a set of
-nodes), and the best that succeeds is taken. There is no backtracking: a group of unlike pods may
-fail although some order of them would fit, as upstream.
+nodes), and the best that succeeds is taken; one that the pods are nominated for is tried first.
+There is no backtracking: a group of unlike pods may fail although some order of them would fit, as
+upstream.
 
 Upstream: pkg/scheduler/schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm and its
 neighbours). Of several placements with the same score the first by name is taken, so that a seed
@@ -64,6 +65,14 @@ class _Trial(NamedTuple):
     assumed: list[PodResult]
 
 
+def _nominated_placement(info: PodGroupInfo, placements: Sequence[Placement]) -> Placement | None:
+    """The placement that most pods of a leaf are nominated for; None where none is."""
+    names = [(queued.info.pod.get("status") or {}).get("nominatedNodeName") for queued in info.unscheduled_pods]
+    counts = [sum(name in (placement.node_names or ()) for name in names if name) for placement in placements]
+    most = max(counts, default=0)
+    return placements[counts.index(most)] if most else None
+
+
 class GroupAlgorithm:
     """One group cycle. After ``run`` nothing stays assumed."""
 
@@ -100,6 +109,12 @@ class GroupAlgorithm:
             if trial.result.succeeded or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
+        nominated = _nominated_placement(info, placements)
+        if nominated is not None:
+            trial = self._in_placement(info, nominated)
+            if trial.result.succeeded and trial.result.any_placed:
+                return trial
+            self._revert(trial.assumed)
         found: list[tuple[Placement, _Trial]] = []
         first: _Trial | None = None
         for placement in placements:
