@@ -276,7 +276,7 @@ def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
 def why(object_name: str, server: str | None, kubeconfig: str | None, namespace: str, output: str) -> None:
     """Say why OBJECT of a served cluster waits, and the smallest change that would let it go on.
 
-    OBJECT is as kubectl names it: pod/web-0, podgroup/g, job/report, jobset/train.
+    OBJECT is as kubectl names it: pod/web-0, podgroup/g, job/report.
     """
     from fakekube.cli.why import run as ask
 

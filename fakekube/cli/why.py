@@ -1,7 +1,5 @@
 """``fakekube why``: why an object of a served cluster waits, and what would let it go on."""
 
-from urllib.parse import urlencode
-
 import click
 
 from fakekube.cli import remote
@@ -14,5 +12,5 @@ def run(server: str | None, kubeconfig: str | None, what: str, namespace: str, o
 
     Raises ClickException where there is no such object.
     """
-    query = urlencode({"object": what, "namespace": namespace, "output": output})
-    click.echo(remote.call(server, kubeconfig, "GET", f"{PATH}?{query}"), nl=False)
+    query = {"object": [what], "namespace": [namespace], "output": [output]}
+    click.echo(remote.call(server, kubeconfig, "GET", PATH, query=query), nl=False)

@@ -91,13 +91,13 @@ class Scheduler:
     def _why(self, pod: ReadOnlyTree) -> "Answer":
         from fakekube_controllers.scheduler.why.answers import Answers
 
-        return Answers(self).pod(pod)
+        return Answers(self.ctx, self).pod(pod)
 
     def why_group(self, kind: EntityType, group: ReadOnlyTree) -> "Answer":
         """Why a group is not scheduled."""
         from fakekube_controllers.scheduler.why.answers import Answers
 
-        return Answers(self).group(kind, group)
+        return Answers(self.ctx, self).group(kind, group)
 
     def _registered(self) -> Iterator[ClusterEvent]:
         for framework in self.profiles.values():

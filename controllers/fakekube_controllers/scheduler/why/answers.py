@@ -6,11 +6,12 @@ is what ``diagnoses.py`` has kept. Nothing that is computed here changes what th
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import pods
+from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt
 from fakekube.runtime.why import Answer, Attempt, Change, Changes, Place, Reason
 from fakekube_controllers.scheduler.cycle import Algorithm
@@ -29,16 +30,13 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
 from fakekube_controllers.scheduler.groups import quorum
 from fakekube_controllers.scheduler.groups.consistency import inconsistency
-from fakekube_controllers.scheduler.groups.cycle import PLACEMENTS_GATE, POLICY_GATE
+from fakekube_controllers.scheduler.groups.cycle import PLACEMENTS_GATE, POLICY_GATE, PodScheduler
 from fakekube_controllers.scheduler.groups.entities import group_key_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.runtime import Framework
 from fakekube_controllers.scheduler.why import smallest, trial
 from fakekube_controllers.scheduler.why.gangs import GangRoom
 from fakekube_controllers.scheduler.why.room import Room
-
-if TYPE_CHECKING:
-    from fakekube_controllers.scheduler.scheduler import Scheduler
 
 MAX_PLACES = 5000
 
@@ -53,8 +51,8 @@ class Held(NamedTuple):
 class Answers:
     """Answers for one scheduler, as it is now."""
 
-    def __init__(self, scheduler: "Scheduler") -> None:
-        self._scheduler, self._queue = scheduler, scheduler.queue
+    def __init__(self, ctx: Context, scheduler: PodScheduler) -> None:
+        self._ctx, self._scheduler, self._queue = ctx, scheduler, scheduler.queue
 
     @contextmanager
     def _snapshot(self) -> Iterator[Snapshot]:
@@ -226,7 +224,7 @@ class Answers:
         framework = self._scheduler.profiles.get(first.pod["spec"].get("schedulerName", ""))
         wrong = inconsistency(
             root, [each.info.pod for each in states.all_placed(root.key)], self._scheduler.profiles,
-            has_policy=self._scheduler.ctx.enabled(POLICY_GATE))
+            has_policy=self._ctx.enabled(POLICY_GATE))
         attempts = self._attempts(meta.uid_of(root.group))
         if wrong or framework is None:
             return Answer(about, state, message, (Reason("Scheduler", wrong or ""),), attempts)
@@ -246,7 +244,7 @@ class Answers:
                       tuple((*before, *each) for each in room.alternatives))
 
     def _gang(self, algorithm: Algorithm, states: GroupStates, snapshot: Snapshot, root: PodGroupInfo) -> GangRoom:
-        uses_placements = self._scheduler.ctx.enabled(PLACEMENTS_GATE)
+        uses_placements = self._ctx.enabled(PLACEMENTS_GATE)
         return GangRoom(algorithm, states, snapshot, root, uses_placements=uses_placements)
 
 

@@ -120,4 +120,5 @@ def new_node(snapshot: Snapshot, room: Room, pod: PodInfo, fits: Fits) -> Change
         str(each.details["key"]): each.details["value"] for each in found.changes if each.action == changes.SET_LABEL}
     shown = ", ".join([*(f"{amount} {resource}" for resource, amount in amounts.items() if resource != "pods"),
                        *(f"label {key}={value}" for key, value in labels.items())])
-    return (Change(changes.ADD_NODE, "node", f"a node with {shown}" if shown else "a node", {"count": 1, "allocatable": amounts, "labels": labels}),)
+    text = f"a node with {shown}" if shown else "a node"
+    return (Change(changes.ADD_NODE, "node", text, {"count": 1, "allocatable": amounts, "labels": labels}),)

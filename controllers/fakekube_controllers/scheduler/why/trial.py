@@ -16,7 +16,7 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 HOSTNAME = "kubernetes.io/hostname"
 COSTS: Mapping[str, float] = {
-    changes.UNCORDON: 1.0, changes.ADD_RESOURCE: 1.0, changes.REMOVE_TAINT: 1.0, changes.SET_LABEL: 1.5,
+    changes.UNCORDON: 1.0, changes.ADD_RESOURCE: 1.0, changes.REMOVE_TAINT: 1.4, changes.SET_LABEL: 1.5,
     changes.REMOVE_LABEL: 1.5, changes.DELETE_POD: 3.0}
 
 
