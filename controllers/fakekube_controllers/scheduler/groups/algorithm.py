@@ -64,6 +64,18 @@ class _Trial(NamedTuple):
     results: Results
     assumed: list[PodResult]
 
+    def remember(self, other: "_Trial") -> None:
+        """Let an event that may help in another placement be one for the group: one pod keeps it.
+
+        Upstream need not: it tries a rejected group again without an event.
+        """
+        rejected = [pod for result in self.results.values() for pod in result.pods if pod.fit_error is not None]
+        if rejected:
+            elsewhere = (pod.fit_error for result in other.results.values() for pod in result.pods)
+            plugins = {name: None for error in elsewhere if error is not None for name in error.plugins}
+            assert rejected[0].fit_error is not None, "it was looked for"
+            rejected[0].fit_error = rejected[0].fit_error.also(plugins)
+
 
 def _nominated_placement(info: PodGroupInfo, placements: Sequence[Placement]) -> Placement | None:
     """The placement that most pods of a leaf are nominated for; None where none is."""
@@ -125,6 +137,8 @@ class GroupAlgorithm:
             first = first or trial
             if trial.result.succeeded:
                 found.append((placement, trial))
+            elif trial is not first:
+                first.remember(trial)
         assert first is not None, "there is a placement"
         return self._best(info, found) if found else self._unavailable(first, len(placements))
 
