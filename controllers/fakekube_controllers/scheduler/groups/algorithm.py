@@ -11,7 +11,7 @@ neighbours). Of several placements with the same score the first by name is take
 gives one history.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from fakekube_controllers.scheduler.framework.placements import Placement
@@ -33,7 +33,7 @@ ALL_NODES = Placement("", None)
 class Placer(Protocol):
     """What the algorithm needs of the scheduler and its plugins."""
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
 
     def assume(self, result: PodResult) -> Status | None:
@@ -42,9 +42,9 @@ class Placer(Protocol):
     def revert(self, result: PodResult) -> None:
         """Undo what ``try_pod`` or ``assume`` did."""
 
-    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
-        """Whether the group is satisfied: None, WAIT (it may be, by what remains) or a
-        rejection.
+    def feasible(self, result: GroupResult, scheduled: int, remaining: int) -> Status | None:
+        """Whether a group is satisfied, by what was found so far: None, WAIT (it may be, by what
+        remains) or a rejection.
         """
 
     def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
@@ -65,14 +65,21 @@ class _Trial(NamedTuple):
 
 
 class GroupAlgorithm:
-    """One group cycle. After ``run`` nothing stays assumed."""
+    """One group cycle. After ``run`` nothing stays assumed.
 
-    def __init__(self, placer: Placer, states: GroupStates, *, uses_placements: bool) -> None:
+    ``unavailable`` makes the status of a group for which no placement would do of a text.
+    """
+
+    def __init__(
+        self, placer: Placer, states: GroupStates, *, uses_placements: bool,
+        unavailable: Callable[[str], Status] = group_unschedulable,
+    ) -> None:
         self._placer, self._states, self._uses_placements = placer, states, uses_placements
+        self._unavailable_status = unavailable
 
-    def run(self, root: PodGroupInfo) -> Results:
+    async def run(self, root: PodGroupInfo) -> Results:
         """The results of the root and of the groups below that were tried."""
-        trial = self._group(root, ALL_NODES)
+        trial = await self._group(root, ALL_NODES)
         self._revert(trial.assumed)
         if trial.result.succeeded and not trial.result.any_placed:
             trial.result.status = group_unschedulable()
@@ -82,27 +89,27 @@ class GroupAlgorithm:
         while pods:
             self._placer.revert(pods.pop())
 
-    def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
+    async def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
         """A group inside a placement of its parent, by the best of its own placements."""
         if not self._uses_placements:
-            return self._in_placement(info, within)
+            return await self._in_placement(info, within)
         placements = self._placer.placements(info, within)
         if isinstance(placements, Status):
             return self._only(GroupResult(info, placements))
         if len(placements) == 1:
-            trial = self._in_placement(info, placements[0])
-            if trial.result.succeeded or trial.result.is_error:
+            trial = await self._in_placement(info, placements[0])
+            if trial.result.will_do or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
         found: list[tuple[Placement, _Trial]] = []
         first: _Trial | None = None
         for placement in placements:
-            trial = self._in_placement(info, placement)
+            trial = await self._in_placement(info, placement)
             self._revert(trial.assumed)
             if trial.result.is_error:
                 return trial
             first = first or trial
-            if trial.result.succeeded:
+            if trial.result.will_do:
                 found.append((placement, trial))
         assert first is not None, "there is a placement"
         return self._best(info, found) if found else self._unavailable(first, len(placements))
@@ -111,12 +118,11 @@ class GroupAlgorithm:
     def _only(result: GroupResult) -> _Trial:
         return _Trial(result, {result.info.key: result}, [])
 
-    @staticmethod
-    def _unavailable(trial: _Trial, count: int) -> _Trial:
+    def _unavailable(self, trial: _Trial, count: int) -> _Trial:
         """No placement would do. The pods keep what was found in the first."""
         status = trial.result.status
         assert status is not None, "it failed"
-        trial.result.status = group_unschedulable(
+        trial.result.status = self._unavailable_status(
             f"0/{count} placements are available, first placement status: {status.error or status.message}")
         return trial
 
@@ -141,21 +147,21 @@ class GroupAlgorithm:
                 trial.assumed.append(pod)
         return trial
 
-    def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         is_composite = info.key.type is EntityType.COMPOSITE_POD_GROUP
-        trial = self._children(info, placement) if is_composite else self._pods(info, placement)
+        trial = await (self._children(info, placement) if is_composite else self._pods(info, placement))
         trial.results[info.key] = trial.result
         if not trial.result.succeeded:
             self._revert(trial.assumed)
             trial.result.any_placed = False
         return trial
 
-    def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """A leaf's pods, one after the other."""
         result, assumed = GroupResult(info), list[PodResult]()
         trial = _Trial(result, {}, assumed)
         scheduled, remaining = len(self._states.placed(info.key)), len(info.unscheduled_pods)
-        result.status = self._placer.feasible(info, scheduled, remaining)
+        result.status = self._placer.feasible(result, scheduled, remaining)
         if result.status is not None and result.status.code != Code.WAIT:
             if result.is_error:
                 result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
@@ -163,16 +169,16 @@ class GroupAlgorithm:
                 result.status = group_unschedulable(*result.status.reasons)
             return trial
         for queued in info.unscheduled_pods:
-            pod = self._placer.try_pod(queued, placement)
+            pod = await self._placer.try_pod(queued, placement)
             result.pods.append(pod)
-            if pod.status is None:
+            if pod.status is None or pod.requires_preemption:
                 assumed.append(pod)
             elif not pod.status.is_rejection:
                 result.status = failed(f"failed to schedule other pod from a pod group: {pod.status.message}")
                 return trial
             remaining -= 1
             scheduled += pod.fits
-            result.status = self._placer.feasible(info, scheduled, remaining)
+            result.status = self._placer.feasible(result, scheduled, remaining)
             if result.status is not None and result.status.code != Code.WAIT:
                 if result.is_error:
                     result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
@@ -182,16 +188,16 @@ class GroupAlgorithm:
             result.status = group_unschedulable(*result.status.reasons)
         return trial
 
-    def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """The groups of a composite group, one after the other."""
         result = GroupResult(info)
         trial = _Trial(result, {}, [])
         scheduled, remaining = 0, len(info.children)
-        result.status = self._placer.feasible(info, scheduled, remaining)
+        result.status = self._placer.feasible(result, scheduled, remaining)
         if result.status is not None and result.status.code != Code.WAIT:
             return trial
         for child in info.children:
-            tried = self._group(child, placement)
+            tried = await self._group(child, placement)
             trial.results.update(tried.results)
             if tried.result.is_error:
                 assert tried.result.status is not None, "it is an error"
@@ -201,7 +207,7 @@ class GroupAlgorithm:
             trial.assumed.extend(tried.assumed)
             remaining -= 1
             scheduled += tried.result.succeeded
-            result.status = self._placer.feasible(info, scheduled, remaining)
+            result.status = self._placer.feasible(result, scheduled, remaining)
             if result.status is not None and result.status.code != Code.WAIT:
                 return trial
         if result.status is not None:
