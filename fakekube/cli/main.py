@@ -312,7 +312,25 @@ def completion(shell: str) -> None:
     click.echo(script(shell, cli))
 
 
-@cli.group()
+class _Demos(click.Group):
+    """Our own demonstrations, and those of installed packages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from fakekube.cli.demos.stage import installed
+
+        return sorted([*super().list_commands(ctx), *installed()])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from fakekube.cli.demos.stage import installed
+
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in installed():
+            return own
+        found = installed()[cmd_name].load()()
+        return _story_command(cmd_name, found.speed, found.about)
+
+
+@cli.group(cls=_Demos)
 def demo() -> None:
     """Watch a cluster at work, step by step."""
 
@@ -333,8 +351,8 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
 """What can be watched: the speed that suits it, and what it is about."""
 
 
-def _add_story(name: str, speed: float, about: str) -> None:
-    @demo.command(name, help=about)
+def _story_command(name: str, speed: float, about: str) -> click.Command:
+    @click.command(name, help=about)
     @click.option("--speed", type=float, default=speed, show_default=True, help=(
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
@@ -348,6 +366,8 @@ def _add_story(name: str, speed: float, about: str) -> None:
 
         run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
 
+    return play
+
 
 for _name, (_speed, _about) in STORIES.items():
-    _add_story(_name, _speed, _about)
+    demo.add_command(_story_command(_name, _speed, _about))

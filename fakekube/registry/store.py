@@ -146,6 +146,8 @@ class Store:
         attrs = self.attributes(ctx, namespace, obj, None)
         attrs.tracked, attrs.generated_name = tracked, generated
         await write.pass_through(stages, self, attrs)
+        if self.bucket.dropped:  # while somebody was waited for
+            raise errors.no_such_path()
         if self._remote is None:
             return self._commit_new(ctx, namespace, attrs.tree)
         await self._remote.store(attrs.tree)

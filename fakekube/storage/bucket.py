@@ -63,6 +63,7 @@ class Bucket:
         self.changes = 0  # writes so far: while it stays, what was read is the present
         self.track = Track(storage.plain_events)
         self.retired = False  # the cluster has another state now: watchers must list again
+        self.dropped = False  # its resource is served no more: nothing may be written
         self._subscribers = Subscribers()
         self._indexes = Indexes()
 

@@ -95,6 +95,7 @@ class Storage:
         bucket = self._buckets.pop(resource, None)
         if bucket is not None:
             assert not len(bucket), f"{resource} still has objects"
+            bucket.dropped = True
             bucket.close()
 
     @property

@@ -63,6 +63,26 @@ async def test_a_patch_holds_although_another_came_meanwhile(api: Api) -> None:
     assert (found["b"], len(found["a"])) == ("x", 301)
 
 
+async def test_nothing_is_stored_of_a_definition_that_is_gone(api: Api) -> None:
+    """Given an object whose rules take many turns / when its definition is deleted meanwhile / then
+    it is refused as what is not served, and is not there when the definition comes again.
+    """
+    await define(api, LONG)
+    answered: list[tuple[str, int]] = []
+
+    async def write() -> None:
+        answered.append(("write", (await api("POST", WIDGETS, custom_object(spec={"a": MANY}))).status))
+
+    async def delete() -> None:
+        await tasks.turn()
+        answered.append(("delete", (await api("DELETE", f"{DEFINITIONS}/widgets.probe.dev")).status))
+
+    await asyncio.gather(write(), delete())
+    assert answered == [("delete", 200), ("write", 404)]
+    await define(api, LONG)
+    assert (await api("GET", WIDGETS)).tree["items"] == []
+
+
 async def test_warnings_and_errors_are_told_once(api: Api) -> None:
     """Given a rule that fails behind one that takes many turns / then its error is told once, and
     once as a warning in a change of something else.

@@ -22,12 +22,23 @@ import pytest
 from fakekube.cli.demos import stage
 from fakekube.cli.live import LiveTable
 from fakekube.cli.main import cli
+from fakekube_controllers.jobset import demo as jobset_demo
 
 from .conftest import FAKEKUBE, START_SECONDS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 PAGES = Path(__file__).parents[2] / "docs" / "demos"
+BROUGHT = {
+    "jobset": (jobset_demo.demo, [
+        "Workers depend on the driver", "the scheduler picks a node: Successfully assigned default/train-driver-0-0-",
+        "train-driver-0-0.train is an address", "A worker has failed",
+        "the JobSet starts anew: applying RestartJobSet failure policy action (first failed job: train-worker-1)",
+        "the JobSet is done: jobset completed successfully", "succeeded in run 2: the set is Completed",
+        "the Jobs that have ended: train-worker-0, train-worker-1", "At the end: OBJECT STATUS READY NODE train Completed",
+    ]),
+}
+"""Demonstrations that come with add-ons."""
 STORIES = {
     "job": [
         "A cluster with two nodes is up", "the Job controller makes a pod: Created pod: hello-",
@@ -111,15 +122,41 @@ async def test_a_demo_tells_its_story(
     """
     monkeypatch.setenv("COLUMNS", "80")
     await stage.play(stage.story_of(name), "manual")
-    printed = capsys.readouterr().out
+    is_told(capsys.readouterr().out, STORIES[name], stage.story_of(name).header)
+
+
+@pytest.mark.parametrize("name", BROUGHT)
+async def test_a_demo_of_an_add_on_tells_its_story(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given the demonstration that an add-on declares, when it is told, then it comes as our own
+    do, and the command knows it where it is installed.
+    """
+    monkeypatch.setenv("COLUMNS", "80")
+    declared, story = BROUGHT[name]
+    await stage.play(stage.declared(declared()), "manual")
+    is_told(capsys.readouterr().out, story, declared().header)
+    monkeypatch.setattr(stage, "installed", lambda: {name: SimpleNamespace(load=lambda: declared)})
+    demo = cli.commands["demo"]
+    assert isinstance(demo, click.Group)
+    with click.Context(demo) as context:
+        assert name in demo.list_commands(context)
+        command = demo.get_command(context, name)
+    assert command is not None
+    assert command.help == declared().about
+    assert stage.story_of(name).header == declared().header
+
+
+def is_told(printed: str, story: list[str], header: tuple[str, ...]) -> None:
+    """What came out has all of a story in order, between a header and the state at the end."""
     told = words(printed)
-    places = [told.find(text) for text in STORIES[name]]
-    assert [text for text, place in zip(STORIES[name], places, strict=True) if place < 0] == []
+    places = [told.find(text) for text in story]
+    assert [text for text, place in zip(story, places, strict=True) if place < 0] == []
     assert places == sorted(places)
     assert "\x1b" not in printed
     assert [line for line in printed.splitlines() if len(line) > 80] == []
     rows = [line.split() for line in printed.splitlines() if re.match(r"  \d\d:\d\d:\d\d  |  TIME ", line)]
-    assert rows[0] == ["TIME", *stage.story_of(name).header]
+    assert rows[0] == ["TIME", *header]
     assert told.rfind("At the end: ") > told.rfind(" is gone ")
 
 
@@ -136,7 +173,7 @@ def test_the_list_of_demos_is_not_cut() -> None:
     done = subprocess.run(
         [*FAKEKUBE, "demo", "--help"], capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
     listed = done.stdout.split("Commands:\n")[1].splitlines()
-    assert [line.split()[0] for line in listed] == sorted(STORIES)
+    assert [line.split()[0] for line in listed] == sorted([*STORIES, *stage.installed()])
     assert [line for line in listed if not line.endswith(".") or line.endswith("...") or len(line) > 80] == []
 
 

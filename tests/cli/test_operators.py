@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,45 @@ def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_pa
         assert process.stderr.read() == ""
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     assert server.get(path)[1]["items"] == []
+
+
+def test_an_operator_brings_several_webhooks_in_one_configuration(serve: Callable[..., Serving], tmp_path: Path) -> None:
+    """Given JobSet, whose webhooks stand in two configurations and look things up / when it runs
+    beside a server / then each webhook is asked, pods of a Job follow their first one to its rack,
+    and the configurations go with it.
+    """
+    server = serve("--nodes", "2")
+    path = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+    template = {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}
+    jobset: dict[str, Any] = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": {"replicatedJobs": [
+            {"name": "w", "template": {"spec": {"parallelism": 2, "completions": 2, "template": template}}}]}}
+
+    def post(**metadata: Any) -> Any:
+        body = json.dumps({**jobset, "metadata": metadata}).encode()
+        return urlopen(Request(f"{server.url}{path}", body, {"Content-Type": "application/json"}), timeout=20)
+
+    with subprocess.Popen(
+            [*FAKEKUBE, "run", "fakekube_controllers.jobset:addon", "--kubeconfig", str(server.kubeconfig)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running jobset; Ctrl-C ends it\n"
+        with pytest.raises(HTTPError) as refused:
+            post(name="too-long" * 8)
+        assert refused.value.code == 422
+        assert json.load(refused.value)["message"].startswith('admission webhook "vjobset.kb.io" denied the request: JobSet.')
+        with post(name="js", annotations={"alpha.jobset.sigs.k8s.io/exclusive-topology": "kubernetes.io/hostname"}) as answer:
+            assert json.load(answer)["spec"]["successPolicy"] == {"operator": "All"}
+        assert server.get_once_there("/apis/batch/v1/namespaces/default/jobs/js-w-0")["spec"]["suspend"] is False
+        end, pods = time.monotonic() + START_SECONDS, list[Any]()
+        while len(pods) < 2 and time.monotonic() < end:
+            pods = server.get("/api/v1/namespaces/default/pods")[1]["items"]
+        assert len(pods) == 2
+        assert len([pod for pod in pods if "kubernetes.io/hostname" in pod["spec"].get("nodeSelector", {})]) == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(START_SECONDS) == 0
+    for kind in ("validating", "mutating"):
+        assert server.get(f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations")[1]["items"] == []
 
 
 def test_an_operator_with_a_lease_waits_for_it(serve: Callable[..., Serving], tmp_path: Path) -> None:

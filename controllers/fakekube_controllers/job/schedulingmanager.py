@@ -75,6 +75,9 @@ class SchedulingManager:
         if not found:
             return await self._create_workload(job) if new else None
         count = len(found[0]["spec"].get("podGroupTemplates") or ())
+        if count != 1 and not meta.is_controlled_by(found[0], job):
+            log.error("the Workload of a user for Job %s has %d PodGroupTemplates", meta.key_of(job), count)
+            return None
         if count != 1:
             raise UnsupportedWorkload(
                 f"workload {meta.key_of(found[0])} for job {meta.key_of(job)} has {count} PodGroupTemplates, want exactly 1")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.search import SignPlugin, Usage
 from fakekube_controllers.scheduler.framework.snapshot import NO_NODES, NodeMap
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, zone_of
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
@@ -26,15 +26,24 @@ VIEWS = 16  # kept up to date at a time; the least recently used is dropped
 
 
 
-class Bound(NamedTuple):
+class Bound:
     """The total score of a pod by usage, of all ``ResourcePlugin``s: see ``ResourceScore``.
 
     ``is_exact``: both functions are the same.
     """
 
-    bound: Callable[[Usage], int]
-    score: Callable[[Usage], int]
-    is_exact: bool
+    __slots__ = ("_scores", "bound", "is_exact", "score")
+
+    def __init__(self, bound: Callable[[Usage], int], score: Callable[[Usage], int]) -> None:
+        self.bound, self.score, self.is_exact = bound, score, bound is score
+        self._scores: dict[Usage, int] = {}
+
+    def score_of(self, usage: Usage) -> int:
+        """The score, computed once for nodes of the same usage."""
+        score = self._scores.get(usage)
+        if score is None:
+            score = self._scores[usage] = self.score(usage)
+        return score
 
 
 class Best(NamedTuple):
@@ -45,16 +54,21 @@ class Best(NamedTuple):
 
 
 class NodeTree:
-    """The nodes of one capacity in the order of their names, as the leaves of a binary tree of
+    """The nodes of one capacity in the order of their names, as the leaves of binary trees of
     usages.
+
+    ``zone_of`` gives of a usage the zone that it is in: each zone has a tree of its own, in which
+    the nodes of other zones leave their places empty. The more alike what is in a zone, the closer
+    are its bounds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, zone_of: Callable[[Usage], int] | None = None) -> None:
+        self._zone_of = zone_of
         self._leaves: dict[str, Usage] = {}
         self._places: dict[str, int] | None = None  # None: to be built
         self._names: list[str] = []
-        self._usages: list[Usage | None] = []
-        self._first = 1  # of the leaves, in the list of usages
+        self._zones: dict[int, list[Usage | None]] = {}  # the tree of each, its leaves from _first on
+        self._first = 1
         self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
 
     def __bool__(self) -> bool:
@@ -66,8 +80,9 @@ class NodeTree:
 
     def set(self, name: str, usage: Usage | None) -> None:
         """Set the usage of a node; None: the node is gone."""
+        before = self._leaves.get(name)
         if self._numbers is not None:
-            self._renumber(self._numbers, self._leaves.get(name), usage)
+            self._renumber(self._numbers, before, usage)
         if usage is None:
             self._leaves.pop(name, None)
         else:
@@ -76,14 +91,27 @@ class NodeTree:
         if place is None:
             self._places = None
             return
-        usages = self._usages
-        usages[place] = usage
+        zone = self._zone(usage) if usage is not None else None
+        if before is not None and (old := self._zone(before)) != zone:
+            self._write(self._zones[old], place, None)
+        if zone is not None:
+            tree = self._zones.get(zone)
+            if tree is None:
+                tree = self._zones[zone] = [None] * (2 * self._first)
+            self._write(tree, place, usage)
+
+    def _zone(self, usage: Usage) -> int:
+        return self._zone_of(usage) if self._zone_of is not None else 0
+
+    @staticmethod
+    def _write(tree: list[Usage | None], place: int, usage: Usage | None) -> None:
+        tree[place] = usage
         while place > 1:
             place >>= 1
-            least = _least(usages[2 * place], usages[2 * place + 1])
-            if least == usages[place]:
+            least = _least(tree[2 * place], tree[2 * place + 1])
+            if least == tree[place]:
                 return
-            usages[place] = least
+            tree[place] = least
 
     @staticmethod
     def _renumber(numbers: dict[Usage, int], before: Usage | None, now: Usage | None) -> None:
@@ -99,44 +127,50 @@ class NodeTree:
         given.
         """
         if accepts is not None:
-            return sum(by.score(usage) >= 0 and accepts(name) for name, usage in self._leaves.items())
+            return sum(by.score_of(usage) >= 0 and accepts(name) for name, usage in self._leaves.items())
         if self._numbers is None:
             self._numbers = dict(Counter(self._leaves.values()))
-        return sum(number for usage, number in self._numbers.items() if by.score(usage) >= 0)
+        return sum(number for usage, number in self._numbers.items() if by.score_of(usage) >= 0)
 
     def _build(self) -> None:
         self._names = sorted(self._leaves)
         first = 1
         while first < len(self._names):
             first *= 2
-        leaves = [self._leaves[name] for name in self._names]
-        self._usages = usages = [None] * first + leaves + [None] * (first - len(leaves))
-        for place in range(first - 1, 0, -1):
-            usages[place] = _least(usages[2 * place], usages[2 * place + 1])
+        self._zones = {}
+        for place, name in enumerate(self._names, first):
+            usage = self._leaves[name]
+            zone = self._zone(usage)
+            if zone not in self._zones:
+                self._zones[zone] = [None] * (2 * first)
+            self._zones[zone][place] = usage
+        for tree in self._zones.values():
+            for place in range(first - 1, 0, -1):
+                tree[place] = _least(tree[2 * place], tree[2 * place + 1])
         self._places = {name: first + number for number, name in enumerate(self._names)}
         self._first = first
 
-    def most(self, bound: Callable[[Usage], int]) -> int:
-        """The bound of the score of all nodes. The tree must not be empty."""
+    def bounds(self, bound: Callable[[Usage], int]) -> list[tuple[int, int]]:
+        """The bound of the score of all nodes of each zone that has any, and the zone."""
         if self._places is None:
             self._build()
-        usage = self._usages[1]
-        assert usage is not None, "there is a node"
-        return bound(usage)
+        return [(bound(tree[1]), zone) for zone, tree in self._zones.items() if tree[1] is not None]
 
-    def best(self, by: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
-        """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is
-        better than ``other``.
+    def best(
+        self, by: Bound, accepts: Callable[[str], bool] | None, most: int, zone: int = 0, other: Best | None = None,
+    ) -> Best | None:
+        """The best node of a zone by a bound, of those that ``accepts`` takes (None: all); None
+        when none is better than ``other``.
 
-        ``most``: the answer of the method ``most`` for this bound.
+        ``most``: what the method ``bounds`` says of this bound and zone.
         """
-        usages, first, bound = self._usages, self._first, by.bound
+        usages, first, bound = self._zones[zone], self._first, by.bound
         depth = first.bit_length()
         # Of the same score only a leaf before this place is better.
         found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
         given = found, found_place
         if first == 1 and not by.is_exact:
-            most = by.score(usages[1] or ())
+            most = by.score_of(usages[1] or ())
         waiting = [(most, 1)]
         while waiting:
             most, place = waiting.pop()
@@ -151,8 +185,8 @@ class NodeTree:
                     here = most if left is usage else -1 if left is None else bound(left)
                     there = most if right is usage else -1 if right is None else bound(right)
                 else:
-                    here = -1 if left is None else by.score(left)
-                    there = -1 if right is None else by.score(right)
+                    here = -1 if left is None else by.score_of(left)
+                    there = -1 if right is None else by.score_of(right)
                 if here >= there:
                     if there >= found:
                         waiting.append((there, place + 1))
@@ -194,14 +228,16 @@ class NodeClass:
         it.
         """
         trees = [
-            (tree.most(by.bound), tree, by) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None]
+            (most, zone, tree, by)
+            for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None
+            for most, zone in tree.bounds(by.bound)]
         if len(trees) > 1:
             trees.sort(key=_first, reverse=True)
         found: Best | None = None
-        for most, tree, by in trees:
+        for most, zone, tree, by in trees:
             if most < (found.score if found is not None else 0):
                 break
-            found = tree.best(by, accepts, most, found) or found
+            found = tree.best(by, accepts, most, zone, found) or found
         return found
 
 
@@ -262,7 +298,7 @@ class View:
                 node_class = self._classes[signatures] = NodeClass(signatures)
             tree = node_class.trees.get(capacity)
             if tree is None:
-                tree = node_class.trees[capacity] = NodeTree()
+                tree = node_class.trees[capacity] = NodeTree(zone_of)
             entry = self._entries[name] = _Entry(info.node, node_class, capacity, tree)
         entry.tree.set(name, info.usage)
 

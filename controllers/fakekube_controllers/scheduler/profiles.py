@@ -56,8 +56,8 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
     ``scheduler_config``: the tree of a KubeSchedulerConfiguration; it may also name plugins of the
     entry points ``fakekube.scheduler_plugins``.
     """
-    registry = in_tree_registry()
-    default = default_plugins(ctx.enabled)
+    registry = in_tree_registry(ctx.version)
+    default = default_plugins(ctx.enabled, ctx.version)
     given: Callable[[Context], Sequence[PluginFactory]] | None = ctx.options.get("scheduler_plugins")
     for factory in given(ctx) if given is not None else ():
         name: str = factory.name  # type: ignore[attr-defined]  # a class of plugins has a name
@@ -69,7 +69,7 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
 
 
 def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Mapping[str, int], tree: Any) -> Setup:
-    from fakekube_controllers.scheduler.config import model, validation
+    from fakekube_controllers.scheduler.config import model, plugin_args, validation
     from fakekube_controllers.scheduler.config.selection import ConfiguredPlugins
 
     config = model.decode(tree)
@@ -77,7 +77,8 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
         config.profiles = [model.Profile()]
     if len(config.profiles) == 1 and config.profiles[0].scheduler_name is None:
         config.profiles[0].scheduler_name = SCHEDULER_NAME
-    validation.validate(config)
+    plugin_args.decode(config)
+    validation.validate(config, shared.ctx.enabled)
     if config.extenders:
         from fakekube_controllers.scheduler.http_extender import HTTPExtender
 

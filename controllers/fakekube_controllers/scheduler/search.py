@@ -152,7 +152,7 @@ class NodeSearch:
             parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
         is_exact = all(part.bound is part.score for part, _ in parts)
         bound = _sum([(part.bound, weight) for part, weight in parts])
-        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), is_exact)
+        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]))
 
     def _statuses(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],

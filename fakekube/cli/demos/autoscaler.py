@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from fakekube.apimachinery import meta, quantity
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story
+from fakekube.cli.demos.stage import Story
 from fakekube.client.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, PODS, Resource
+from fakekube.runtime.demo import Row
 
 METRIC = "requests_per_second"
 MANIFESTS = f"""

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story
+from fakekube.cli.demos.stage import Story
 from fakekube.client.resources import CRON_JOBS, JOBS, PODS, Resource
+from fakekube.runtime.demo import Row
 
 MANIFEST = """
 apiVersion: batch/v1

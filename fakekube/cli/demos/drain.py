@@ -9,8 +9,9 @@ from typing import ClassVar
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story, pod_row
+from fakekube.cli.demos.stage import Story, pod_row
 from fakekube.client.resources import NODES, PODS, Resource
+from fakekube.runtime.demo import Row
 
 RETRY_SECONDS = 5
 """After so long ``kubectl drain`` tries a refused eviction again."""

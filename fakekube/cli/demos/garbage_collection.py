@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story
+from fakekube.cli.demos.stage import Story
 from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS, Resource
+from fakekube.runtime.demo import Row
 
 MANIFEST = """
 apiVersion: apps/v1

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story, pod_row
+from fakekube.cli.demos.stage import Story, pod_row
 from fakekube.client.resources import NODES, PODS, Resource
+from fakekube.runtime.demo import Row
 
 KUBELET = "fakekube.dev/kubelet"
 LOST = "node-1"

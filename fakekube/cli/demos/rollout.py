@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from fakekube.apimachinery import meta
-from fakekube.cli.demos.stage import Row, Story, pod_row
+from fakekube.cli.demos.stage import Story, pod_row
 from fakekube.client.resources import DEPLOYMENTS, PODS, Resource
+from fakekube.runtime.demo import Row
 
 MANIFEST = """
 apiVersion: apps/v1

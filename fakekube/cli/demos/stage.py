@@ -26,10 +26,11 @@ from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
 from fakekube.composition.cluster import Cluster
 from fakekube.composition.options import ClusterOptions
+from fakekube.runtime.demo import Demo, Row
+from fakekube.util.entrypoints import EntryPoint, entry_points
 from fakekube.util.tasks import Tasks
 
-Row = Callable[[Tree], tuple[str, ...]]
-
+DEMOS = "fakekube.demos"
 CONTINUE = "    [Enter]"
 LIMIT = "1h"
 """What is waited for in a story comes within this time of the cluster."""
@@ -38,10 +39,12 @@ LIMIT = "1h"
 class Story(ABC):
     """One demonstration; a subclass says the rest.
 
-    ``told`` are the Events worth a line, each with what it means.
+    ``told`` are the Events worth a line, each with what it means. ``extra`` are
+    add-ons that the cluster runs.
     """
 
     nodes = 2
+    extra: tuple[Any, ...] = ()
     header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
     told: ClassVar[Mapping[str, str]] = {
         "SuccessfulCreate": "the controller makes a pod", "Scheduled": "the scheduler picks a node",
@@ -196,8 +199,34 @@ def _quiet_log() -> Iterator[None]:
         logging.disable(before)
 
 
+@functools.cache
+def installed() -> Mapping[str, EntryPoint]:
+    """The demonstrations of installed packages, by name."""
+    return {point.name: point for point in entry_points(DEMOS)[DEMOS]}
+
+
+def declared(demo: Demo) -> Story:
+    """The demonstration that a package declares."""
+    class Declared(Story):
+        nodes, extra, header = demo.nodes, demo.addons, demo.header
+        told: ClassVar[Mapping[str, str]] = demo.told
+
+        def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
+            return demo.outcome(pod, attempt, container) if demo.outcome is not None else None
+
+        def follows(self) -> Mapping[Resource, Row]:
+            return demo.follows or super().follows()
+
+        async def tell(self) -> None:
+            await demo.tell(self)
+
+    return Declared()
+
+
 def story_of(name: str) -> Story:
     """The demonstration of that name, as on the command line."""
+    if name in installed():
+        return declared(installed()[name].load()())
     story: Story = import_module(f"fakekube.cli.demos.{name.replace('-', '_')}").Demo()
     return story
 
@@ -224,7 +253,7 @@ async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> No
 @asynccontextmanager
 async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster]:
     options = ClusterOptions.of(nodes=story.nodes, clock=clock)
-    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric) as cluster:
+    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric, extra=story.extra) as cluster:
         story.cluster = cluster
         async with _show(story):
             yield cluster

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cli.demos.stage import Row, Story, pod_row
+from fakekube.cli.demos.stage import Story, pod_row
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS, Resource
+from fakekube.runtime.demo import Row
 
 CLAIM = "(claim)"
 MANIFESTS = """

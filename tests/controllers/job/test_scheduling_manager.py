@@ -257,6 +257,21 @@ async def test_a_workload_of_the_user(follows_kep):
         assert await world.workloads() == [theirs]
 
 
+async def test_a_workload_of_the_user_that_does_not_fit():
+    """Given that Workloads of users are used, and one with two templates / when the Job runs / then
+    its pods have no group, and nothing is made.
+    """
+    async with cluster_with_groups(UserWorkloadsForJobs=True) as cluster:
+        world = GroupWorld(cluster)
+        two = [{"name": each, "schedulingPolicy": {"basic": {}}} for each in "ab"]
+        theirs = await world.client.create(world.WORKLOADS, {
+            "metadata": {"name": "theirs", "namespace": NAMESPACE},
+            "spec": {"controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "j"}, "podGroupTemplates": two}})
+        await world.create_job()
+        assert await world.group_names() == [None]
+        assert (await world.workloads(), await world.groups()) == ([theirs], [])
+
+
 @pytest.mark.spec("WAS-122")
 async def test_what_is_ambiguous_is_not_used(world):
     """Given a second PodGroup of the Job's own, then a second Workload / when pods are made / then

@@ -278,10 +278,10 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
                    if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
-        most = tree.most(bound)
-        best = tree.best(Bound(bound, bound, True), lambda name, refused=refused: name != refused, most)
+        [(most, zone)] = tree.bounds(bound)
+        best = tree.best(Bound(bound, bound), lambda name, refused=refused: name != refused, most, zone)
         assert (best and (-best.score, best.name)) == min(fitting, default=None)
         other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
-        best = tree.best(Bound(bound, bound, True), lambda name, refused=refused: name != refused, most, other)
+        best = tree.best(Bound(bound, bound), lambda name, refused=refused: name != refused, most, zone, other)
         better = [each for each in fitting if each < (-other.score, other.name)]
         assert (best and (-best.score, best.name)) == min(better, default=None)

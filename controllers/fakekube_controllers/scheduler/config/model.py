@@ -143,10 +143,11 @@ def decode(tree: Any) -> Configuration:
     try:
         return Configuration.model_validate(tree)
     except ValidationError as error:
-        raise ConfigurationError(_words(error)) from None
+        raise ConfigurationError(words(error)) from None
 
 
-def _words(error: ValidationError) -> str:
+def words(error: ValidationError) -> str:
+    """What is wrong with fields, as upstream's strict decoding says it where that is one."""
     unknown, wrong = [], []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         path = ""

@@ -3,10 +3,11 @@
 Upstream: pkg/scheduler/apis/config/validation/validation.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError, duplicate, invalid, required
+from fakekube_controllers.scheduler.config import plugin_args
 from fakekube_controllers.scheduler.config.model import (
     API_VERSION,
     Configuration,
@@ -27,14 +28,15 @@ POINTS = {
 WAS_INVALID = f'was invalid in version "{API_VERSION}" (KubeSchedulerConfiguration is version "{API_VERSION}")'
 
 
-def validate(config: Configuration) -> None:
-    """Raises ConfigurationError, with all that is wrong."""
-    errors = list(_errors(config))
+def validate(config: Configuration, enabled: Callable[[str], bool]) -> None:
+    """``enabled``: whether a feature gate is on. Raises ConfigurationError, with all that is wrong.
+    """
+    errors = list(_errors(config, enabled))
     if errors:
         raise ConfigurationError(field_errors.aggregate(errors))
 
 
-def _errors(config: Configuration) -> Iterator[FieldError]:
+def _errors(config: Configuration, enabled: Callable[[str], bool]) -> Iterator[FieldError]:
     if config.leader_election.get("leaderElect") and config.leader_election.get("resourceLock", "leases") != "leases":
         lock = config.leader_election["resourceLock"]
         yield invalid("leaderElection.resourceLock", lock, 'resourceLock value must be "leases"')
@@ -45,7 +47,7 @@ def _errors(config: Configuration) -> Iterator[FieldError]:
     seen: dict[str | None, int] = {}
     for number, profile in enumerate(config.profiles):
         path = field_errors.index("profiles", number)
-        yield from _profile(path, profile)
+        yield from _profile(path, profile, enabled)
         if profile.scheduler_name in seen:
             first = field_errors.Verbatim(f"profiles[{seen[profile.scheduler_name]}].schedulerName")
             yield duplicate(f"{path}.schedulerName", first)
@@ -65,7 +67,7 @@ def _percentage(path: str, value: int | None) -> Iterator[FieldError]:
         yield invalid(path, value, "not in valid range [0-100]")
 
 
-def _profile(path: str, profile: Profile) -> Iterator[FieldError]:
+def _profile(path: str, profile: Profile, enabled: Callable[[str], bool]) -> Iterator[FieldError]:
     if not profile.scheduler_name:
         yield required(f"{path}.schedulerName")
     yield from _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
@@ -84,6 +86,8 @@ def _profile(path: str, profile: Profile) -> Iterator[FieldError]:
             yield invalid(here, each.name, WAS_INVALID)
         elif "kind" in each.args and each.args["kind"] != f"{each.name}Args":
             yield invalid(f"{here}.args", each.args, "has to match plugin args")
+        else:
+            yield from plugin_args.errors(each.name, each.args, f"{here}.args", enabled)
 
 
 def _queue_sort(profiles: list[Profile]) -> Iterator[FieldError]:

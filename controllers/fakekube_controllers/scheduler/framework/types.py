@@ -260,3 +260,22 @@ def usage_of(node: NodeInfo) -> tuple[int, ...]:
     memory = min(requested.get("memory", 0), has) * SHARE_UNIT // has if has else 0
     return (cpu + memory, -cpu - memory, cpu - memory, memory - cpu, non_zero["cpu"], non_zero["memory"], len(node.pods),
             *[requested.get(name, 0) for name in allocatable])
+
+
+LEANING, LEANING_MUCH = SHARE_UNIT >> 8, SHARE_UNIT >> 4
+
+
+def zone_of(usage: tuple[int, ...]) -> int:
+    """A number for what kind of usage it is: nothing (0), even (1), more cpu than memory (2, 3), or
+    less (4, 5).
+
+    What a pod does to the balance of a node depends on little else.
+    """
+    if not usage[PODS]:
+        return 0
+    balance = usage[BALANCE]
+    if balance > LEANING:
+        return 3 if balance > LEANING_MUCH else 2
+    if balance < -LEANING:
+        return 5 if balance < -LEANING_MUCH else 4
+    return 1

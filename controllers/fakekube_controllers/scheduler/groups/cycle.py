@@ -4,6 +4,7 @@ Upstream: scheduleOnePodGroup, podGroupCycle and submitPodGroupAlgorithmResult o
 pkg/scheduler/schedule_one_podgroup.go.
 """
 
+from collections import Counter
 from typing import NamedTuple, Protocol
 
 from fakekube.apimachinery import meta
@@ -30,7 +31,7 @@ from fakekube_controllers.scheduler.groups.results import (
     complete,
     failed,
     group_unschedulable,
-    with_reason,
+    with_reasons,
 )
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
@@ -169,12 +170,15 @@ class GroupCycles:
 
         nominations, status = await attempt.algorithm.framework.run_pod_group_post_filter_plugins(
             attempt.state, root, attempt.snapshot, schedule)
+        # the reason is there once for each group that has the status: children have their parent's
+        holders = Counter(id(result.status) for result in results.values())
         for result in results.values():
             if status.code == Code.ERROR:
                 result.status = status
                 continue
             if result.status is not None and status.message:
-                result.status = with_reason(result.status, status.message)
+                reasons = (status.message,) * holders[id(result.status)]
+                result.status = with_reasons(result.status, *reasons)
             result.waits_for_preemption = status.code == Code.SUCCESS
             for pod in result.pods if result.waits_for_preemption else ():
                 pod.nominating_info = nominations.get(pod.queued.info.uid, pod.nominating_info)

@@ -79,13 +79,20 @@ class GroupQueue:
     def remove_pod(self, pod: ReadOnlyTree) -> None:
         """A member is gone, or has a node; harmless when it does not wait."""
         key, uid = self._key_of(pod), meta.uid_of(pod)
-        self._states.remove_waiting_pod(uid)
         members = self._members.get(key, {})
         queued = members.pop(uid, None)
-        if queued is None:
-            return
-        if not members:
-            del self._members[key]
+        if queued is not None:
+            if not members:
+                del self._members[key]
+            self._leave_out(key, queued)
+        self._states.remove_waiting_pod(uid)
+
+    def _leave_out(self, key: EntityKey, queued: QueuedPodInfo) -> None:
+        """Take a pod out of the entity of its root.
+
+        A group that was rejected is tried once more, as upstream where it only backs off, and the
+        pod still counts for its quorum when that is asked for.
+        """
         root = self._states.root_of(key)
         entity = self._queue.entity(root) if root is not None else None
         if root is None or not isinstance(entity, QueuedPodGroupInfo):
@@ -93,9 +100,10 @@ class GroupQueue:
         for leaf in entity.root.leaves():
             if leaf.key == key:
                 leaf.unscheduled_pods = [each for each in leaf.unscheduled_pods if each is not queued]
+        was_gated = entity.is_gated
         strategy = self._queue.take_out(root)
         if next(entity.pods(), None) is not None:
-            self._queue.requeue(entity, strategy)
+            self._queue.requeue(entity, strategy if was_gated else max(strategy, AFTER_BACKOFF))
 
     # groups
 

@@ -112,7 +112,8 @@ class GroupCycles136(GroupCycles):
 
     async def _preempt(self, attempt: Attempt) -> Status:
         plugins = attempt.algorithm.framework.pod_group_post_filter_plugins
-        if not plugins:
+        plugin = next((plugin for plugin in plugins if plugin.name == "DefaultPreemption"), None)
+        if plugin is None:
             return NO_PREEMPTION
         if topology_key_of(attempt.root.group) is not None:
             return CONSTRAINED
@@ -121,9 +122,9 @@ class GroupCycles136(GroupCycles):
             tried = await self._run(attempt._replace(state=CycleState()), asks_post_filter=False)
             return None, tried[attempt.root.key].status
 
-        _, status = await plugins[0].pod_group_post_filter(attempt.state, attempt.root, attempt.snapshot, schedule)
-        found: Status = status
-        return found
+        status: Status
+        _, status = await plugin.pod_group_post_filter(attempt.state, attempt.root, attempt.snapshot, schedule)
+        return status
 
     async def _reject(self, algorithm: Algorithm, result: GroupResult, pod: PodResult) -> None:
         status = result.status

@@ -23,9 +23,9 @@ class ScheduledGroups(Protocol):
 def groups_of(ctx: Context, scheduler: PodScheduler) -> ScheduledGroups | None:
     """Follow the groups of a cluster. None where pods are tried one by one."""
     if ctx.version == "1.35":
-        from fakekube_controllers.scheduler.groups.release_1_35 import follow_workloads
+        from fakekube_controllers.scheduler.groups.release_1_35 import count_members
 
-        follow_workloads(ctx, scheduler)
+        count_members(scheduler)
         return None
     if ctx.version == "1.36":
         from fakekube_controllers.scheduler.groups.release_1_36 import Groups136

@@ -115,6 +115,6 @@ def _complete_groups(info: PodGroupInfo, results: Results, parent: GroupResult |
         _complete_groups(child, results, result)
 
 
-def with_reason(status: Status, reason: str) -> Status:
-    """The same status with one more reason."""
-    return replace(status, reasons=(*status.reasons, reason))
+def with_reasons(status: Status, *reasons: str) -> Status:
+    """The same status with more reasons."""
+    return replace(status, reasons=(*status.reasons, *reasons))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.client.resources import Resource
 from fakekube_controllers.scheduler.framework.events import (
     ASSIGNED_POD_ADD,
     QUEUE,
@@ -36,7 +35,6 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.plugins.gang_scheduling import WAITING_FOR_PODS
 
 TIMEOUT_SECONDS = 300.0
-POD_GROUPS = Resource("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 
 
 class Policy(NamedTuple):
@@ -92,8 +90,9 @@ class GangPermit:
 
     def policy_of(self, pod: ReadOnlyTree) -> Policy | Missing:
         """The policy of a pod's group."""
-        name = self.object_name_of(pod) or ""
-        group = self._handle.lister(POD_GROUPS).get(meta.namespace_of(pod), name)
+        key = self.key_of(pod)
+        assert key is not None, "a pod of a group"
+        name, group = key.name, self._groups.group(key)
         if group is None:
             return Missing(
                 f'waiting for pods\'s pod group "{name}" to appear in scheduling queue',

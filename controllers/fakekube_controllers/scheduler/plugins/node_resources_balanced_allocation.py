@@ -3,7 +3,7 @@
 Upstream: plugins/noderesources/balanced_allocation.go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fakekube_controllers.scheduler.framework.handle import Handle
@@ -65,17 +65,39 @@ class NodeResourcesBalancedAllocation:
             return ResourceScore(score, lambda _: MAX_NODE_SCORE)
         if shares[0] is None or shares[1] is None:
             return ResourceScore(score, lambda _: NEUTRAL)
+        score_of_two = self._score_of_two(pod, allocatable)
         more = shares[0] - shares[1]
         place = BALANCE if more > 0 else COUNTER_BALANCE
         more = abs(more)
 
         def bound(usage: Usage) -> int:
             if usage[SHARE] == -usage[COUNTER_SHARE] and usage[BALANCE] == -usage[COUNTER_BALANCE]:
-                return score(usage)  # all are alike
+                return score_of_two(usage)  # all are alike
             # the pod helps the more, the further the node leans to the other side
             leaning = (usage[place] - 2) / SHARE_UNIT
             gain = (abs(leaning) - abs(leaning + more)) * (MAX_NODE_SCORE / 2)
             half = MAX_NODE_SCORE // 2
-            return half + (half + int(gain + MAX_NODE_SCORE) - MAX_NODE_SCORE + 2) // 2
+            return half + (half + int(gain + MAX_NODE_SCORE + 1e-9) - MAX_NODE_SCORE + 1) // 2
 
-        return ResourceScore(score, bound)
+        return ResourceScore(score_of_two, bound)
+
+    @staticmethod
+    def _score_of_two(pod: PodInfo, allocatable: Mapping[str, int]) -> Callable[[Usage], int]:
+        """The score by cpu and memory, which a node has: step by step what ``balance`` computes."""
+        names = [*allocatable]
+        cpu_place, memory_place = REQUESTED + names.index("cpu"), REQUESTED + names.index("memory")
+        cpu, memory = allocatable["cpu"], allocatable["memory"]
+        more_cpu, more_memory = pod.requests.get("cpu", 0), pod.requests.get("memory", 0)
+        half = MAX_NODE_SCORE // 2
+
+        def evenness(taken_cpu: int, taken_memory: int) -> int:
+            cpu_share = taken_cpu / cpu if taken_cpu < cpu else 1.0
+            memory_share = taken_memory / memory if taken_memory < memory else 1.0
+            return int((1 - abs((cpu_share - memory_share) / 2)) * MAX_NODE_SCORE)
+
+        def score(usage: Usage) -> int:
+            taken_cpu, taken_memory = usage[cpu_place], usage[memory_place]
+            after = evenness(taken_cpu + more_cpu, taken_memory + more_memory)
+            return half + (half + after - evenness(taken_cpu, taken_memory)) // 2
+
+        return score
