@@ -36,7 +36,7 @@ from fakekube_controllers.scheduler.groups.results import (
     Results,
     complete,
     group_unschedulable,
-    with_reason,
+    with_reasons,
 )
 from fakekube_controllers.scheduler.groups.states import GroupStates
 
@@ -105,7 +105,7 @@ class GroupCycles136(GroupCycles):
             if status.code == Code.SUCCESS:
                 result.waits_for_preemption = True
             elif status.is_rejection:
-                result.status = with_reason(result.status, status.message)
+                result.status = with_reasons(result.status, status.message)
             else:
                 result.status = status
         complete(attempt.root, results)
@@ -131,7 +131,8 @@ class GroupCycles136(GroupCycles):
         if result.is_error or status is None:
             await super()._reject(algorithm, result, pod)
             return
-        message, error, nominating_info = status.message, FitError({}, 0, plugins=GANG), CLEAR_NOMINATED_NODE
+        message, error = status.message, FitError({}, 0, plugins=GANG)
+        nominating_info: NominatingInfo | None = CLEAR_NOMINATED_NODE
         if pod.fits and result.waits_for_preemption:
             nominating_info = NominatingInfo(pod.node_name)
         elif isinstance(pod, PermitResult) and (pod.fits or (pod.requires_preemption and not result.waits_for_preemption)):
