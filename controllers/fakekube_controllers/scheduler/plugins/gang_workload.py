@@ -55,11 +55,11 @@ class GangWorkload(GangPermit):
         """
         now = self._handle.clock.time()
         for old, deadline in list(self._deadlines.items()):
-            if deadline >= now:
+            if deadline > now:
                 break
             del self._deadlines[old]
         deadline = self._deadlines.get(key, 0.0)
-        if deadline < now:
+        if deadline <= now:  # upstream: earlier; on a clock that stands still that would never end
             self._deadlines.pop(key, None)
             deadline = self._deadlines[key] = now + policy.timeout_seconds
         return deadline - now
