@@ -1,8 +1,8 @@
 """Makes the tables of an add-on's custom kind: its definition, and what Go says of its structs.
 
 ``definition.gz`` is the CustomResourceDefinition that upstream publishes, as JSON, its schemas
-without descriptions. ``structs.txt`` has a line for each struct below the kind, with the
-fields that make a difference when Go writes an object: ``field:type``. A type is ``s``, ``i``,
+without descriptions. ``structs.txt`` has a line for each struct below the kind, with its
+fields in their order: ``field:type``. A type is ``s``, ``i``,
 ``f``, ``b`` (text, whole number, number, boolean), ``q`` (an amount), ``v`` (number or text),
 ``?`` (anything), a struct as ``core.Container``, or a list (``[]``) or map (``{}``) of one of
 these. In front of it ``*`` is a pointer, ``!`` a field that is always written.
@@ -103,8 +103,7 @@ def _walk(name: str, packages: Packages, rows: dict[str, str]) -> None:
         is_whole = word == "q" or ("." in word and not word.startswith(("[", "{")))
         is_pointer = type_text.startswith("*")
         marks = "*" * is_pointer + "!" * (not omits or (is_whole and not is_pointer))
-        if marks != "*" or is_whole:
-            shown.append(f"{key}:{marks}{word}")
+        shown.append(f"{key}:{marks}{word}")
     rows[short] = " ".join(shown)
     for each in inner:
         _walk(each, packages, rows)

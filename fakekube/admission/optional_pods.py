@@ -7,11 +7,9 @@ podnodeselector,podtolerationrestriction}.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.admission.services import Services
-from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery import errors, field_errors, gojson
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
@@ -232,10 +230,12 @@ def _tolerations(attrs: Attributes, annotation: str) -> Sequence[Tree] | None:
     if text is None:
         return None
     try:
-        found = orjson.loads(text) if text else []
-    except orjson.JSONDecodeError as error:
+        found = gojson.loads(text.encode()) if text else []
+    except gojson.SyntaxProblem as error:
         raise errors.raw(str(error)) from None
-    return found if isinstance(found, list) else []
+    if not isinstance(found, list | None):
+        raise errors.raw(f"json: cannot unmarshal {gojson.type_name(found)} into Go value of type []v1.Toleration")
+    return found or []
 
 
 def _is_best_effort(spec: Tree) -> bool:

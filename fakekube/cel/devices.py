@@ -15,6 +15,7 @@ from fakekube.cel.environment import Environment, Program
 from fakekube.cel.libraries import Library
 from fakekube.cel.library import bindings, kubernetes, kubernetes_lists, quantities, semvers
 from fakekube.util.memory import memoized
+from fakekube.util.turns import Turn
 
 MAX_LENGTH = 10 * 1024
 MAX_COST = 1_000_000
@@ -109,9 +110,12 @@ def compiled(text: str, of: Environment) -> Program:
     return program
 
 
-def matches(program: Program, device: Tree, driver: str) -> bool:
-    """Whether a device of a driver, as a ResourceSlice has it, is selected. Raises CelError."""
-    value = program.evaluate({DEVICE: value_of(device, driver)}, cost_limit=MAX_COST)
+def matches(program: Program, device: Tree, driver: str, turn: Turn | None = None) -> bool:
+    """Whether a device of a driver, as a ResourceSlice has it, is selected. Raises CelError.
+
+    With a ``turn`` it ends that now and then: TakesLong is raised in the first.
+    """
+    value, _ = program.run({DEVICE: value_of(device, driver)}, MAX_COST, turn)
     if value.__class__ is not bool:
         raise errors.EvaluationError(f"CEL result of type {program.type} could not be converted to bool")
     return bool(value)

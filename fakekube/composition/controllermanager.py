@@ -194,6 +194,7 @@ class ControllerManager:
         stopped by name stays stopped.
         """
         from fakekube.cache.mutation import MutationDetector
+        from fakekube.runtime.component import WrongOption
         from fakekube.runtime.manager import Manager
 
         async with self._changing:
@@ -218,7 +219,10 @@ class ControllerManager:
                 await self._add_made(extra)
             manager.load(remembered)
             if manager.names:
-                await manager.start(without=[name for name, wanted in self._wanted.items() if not wanted])
+                try:
+                    await manager.start(without=[name for name, wanted in self._wanted.items() if not wanted])
+                except WrongOption as error:
+                    raise cluster_options.OptionError(f"{error.option}: {error}") from error
 
     def _selected(self, option: str) -> list[str]:
         """The installed controllers that an option names, and those that were started by name."""

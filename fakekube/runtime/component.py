@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 
+class WrongOption(ValueError):
+    """An option of the context (``option``) that a component cannot start with; the text says why.
+    """
+
+    option = ""
+
+
 class Component(Protocol):
     """Something with informers, queues and tasks of its own."""
 

@@ -47,6 +47,25 @@ class Structs:
         """
         return self._encoded(value, type_, "")
 
+    def shown(self, value: Any, type_: str) -> Any:
+        """A value of a type as Go's encoder shows it: fields in their order, without those that it
+        leaves out.
+        """
+        return self._shown(self._encoded(value, type_, ""), type_)
+
+    def _shown(self, value: Any, type_: str) -> Any:
+        if value is None:
+            return None
+        if type_.startswith("[]"):
+            return [self._shown(item, type_[2:]) for item in value]
+        if type_.startswith("{}"):
+            return {key: self._shown(value[key], type_[2:]) for key in sorted(value)}
+        if type_ not in self._fields:
+            return value
+        return {
+            key: self._shown(value[key], field.type) for key, field in self._fields[type_].items()
+            if key in value and (field.is_always_written or not _is_empty(value[key], is_pointer=field.is_pointer))}
+
     def compared(self, value: Any, type_: str) -> Any:
         """A value of a type in the one form that it has in common with all that Go takes for the
         same.
@@ -106,6 +125,10 @@ def _field(text: str) -> tuple[str, _Field]:
     type_ = rest.lstrip("*!")
     marks = rest[:len(rest) - len(type_)]
     return name, _Field(type_, "*" in marks, "!" in marks)
+
+
+def _is_empty(value: Any, *, is_pointer: bool) -> bool:
+    return value is None or (not is_pointer and not value)
 
 
 def _amount(value: Any, path: str) -> Any:

@@ -8,7 +8,7 @@ label's values.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class Metrics:
     def __init__(self) -> None:
         self._series: dict[str, Series] = {}
         self._queues: list[WorkQueue[Any]] = []
+        self._before: dict[Callable[[], None], None] = {}
         self._adds = self.counter("workqueue_adds_total", "Total number of adds handled by workqueue", QUEUE_LABELS)
         self._depth = self.gauge("workqueue_depth", "Current depth of workqueue", QUEUE_LABELS)
         self._retries = self.counter("workqueue_retries_total", "Total number of retries handled by workqueue", QUEUE_LABELS)
@@ -162,6 +163,16 @@ class Metrics:
                 lines += [f"# HELP {name} {_escaped(series.text)}", f"# TYPE {name} {series.kind}", *samples]
         return "".join(line + "\n" for line in lines)
 
+    def before_reading(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Call a function before the metrics are read, to set gauges; returns what ends that."""
+        self._before[function] = None
+
+        def end() -> None:
+            function()
+            self._before.pop(function, None)
+
+        return end
+
     def watch_queue(self, queue: "WorkQueue[Any]") -> None:
         """Show how a queue does from now on, by its name."""
         self._queues.append(queue)
@@ -172,6 +183,8 @@ class Metrics:
         self._queues.remove(queue)
 
     def _look_at_queues(self) -> None:
+        for function in self._before:
+            function()
         for queue in self._queues:
             self._adds.add(queue.added, queue.name)
             self._retries.add(queue.retried, queue.name)

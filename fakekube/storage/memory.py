@@ -55,6 +55,7 @@ class Storage:
         self._buckets: dict[GroupResource, Bucket] = {}
         self._committing = False
         # what to call for a record that fits, see ``await_record``
+        # what to call for a record that fits, see ``await_record``
         self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
         self._afterwards: deque[Callable[[], None]] = deque()
         self._following = False

@@ -271,3 +271,105 @@ def test_a_pod_is_not_resized_beyond_its_node(cpu, labels, expected):
         PodResizeValidator().validate(attrs)
     else:
         assert refusal(PodResizeValidator(), attrs, "validate") == f'pods "p" is forbidden: {expected}'
+
+
+MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+def test_a_pods_own_token_volume_is_used(world):
+    """Given a pod with a volume that is named like a token's / when admitted / then containers
+    without a mount get one of it, and no second volume comes.
+    """
+    mounted = {"name": "d", "volumeMounts": [{"name": "x", "mountPath": MOUNT_PATH}]}
+    obj = pod(
+        containers=[{"name": "a", "volumeMounts": [{"name": "x", "mountPath": "/x"}]}, mounted], initContainers=[{"name": "i"}],
+        volumes=[{"name": "kube-api-access-own", "emptyDir": {}}])
+    ServiceAccount().admit(world.attributes(PODS, obj))
+    token = {"name": "kube-api-access-own", "readOnly": True, "mountPath": MOUNT_PATH}
+    assert obj["spec"]["volumes"] == [{"name": "kube-api-access-own", "emptyDir": {}}]
+    assert obj["spec"]["containers"] == [
+        {"name": "a", "volumeMounts": [{"name": "x", "mountPath": "/x"}, token]}, mounted]
+    assert obj["spec"]["initContainers"] == [{"name": "i", "volumeMounts": [token]}]
+
+
+def test_no_token_volume_where_nobody_mounts_it(world):
+    """Given a pod whose containers have something at the token's place / when admitted / then no
+    volume comes; with another volume / then the token's stands behind it.
+    """
+    obj = pod(containers=[{"name": "a", "volumeMounts": [{"name": "x", "mountPath": MOUNT_PATH}]}])
+    ServiceAccount().admit(world.attributes(PODS, obj))
+    assert "volumes" not in obj["spec"]
+    obj = pod(volumes=[{"name": "x", "emptyDir": {}}])
+    ServiceAccount().admit(world.attributes(PODS, obj))
+    assert obj["spec"]["volumes"] == [{"name": "x", "emptyDir": {}}, {"name": "kube-api-access-xxxxx", "projected": {
+        "defaultMode": 420, "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [
+                {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}}]}}]
+
+
+ENV = {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "other", "key": "k"}}}]}
+ENV_FROM = {"envFrom": [{"secretRef": {"name": "other"}}]}
+
+
+@pytest.mark.parametrize(("spec", "message"), [
+    ({"containers": [{"name": "a", **ENV}]}, 'container a with envVar A referencing secret.secretName="other" {} secret'),
+    ({"containers": [{"name": "a", **ENV_FROM}]}, 'container a with envFrom referencing secret.secretName="other" {} secret'),
+    ({"initContainers": [{"name": "i", **ENV}]},
+     'init container i with envVar A referencing secret.secretName="other" {} secret'),
+    ({"imagePullSecrets": [{"name": "pull"}, {"name": "x"}]}, 'imagePullSecrets[1].name="x" {} imagePullSecret'),
+    ({"volumes": [{"name": "v", "secret": {}}]}, 'volume with secret.secretName="" {} secret'),
+    ({"containers": [{"name": "a", "envFrom": [{"secretRef": {"name": "mine"}}]}], "imagePullSecrets": [{"name": "pull"}]}, ""),
+])
+def test_every_secret_of_a_pod_is_its_accounts(world, spec, message):
+    """Given an account that enforces its secrets / when a pod refers to others, in any way / then
+    403 tells of the first; with its own / then it passes.
+    """
+    world.put("", "serviceaccounts", {
+        "metadata": {"name": "strict", "namespace": "t", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}},
+        "secrets": [{"name": "mine"}], "imagePullSecrets": [{"name": "pull"}], "automountServiceAccountToken": False})
+    attrs = world.attributes(PODS, pod(serviceAccountName="strict", **spec))
+    if message:
+        why = "is not allowed because service account strict does not reference that"
+        assert refusal(ServiceAccount(), attrs) == f'pods "p" is forbidden: {message.format(why)}'
+    else:
+        ServiceAccount().admit(attrs)
+
+
+def test_debugging_containers_have_only_their_accounts_secrets(world):
+    """Given an account that enforces its secrets / when a container for debugging refers to another
+    / then 403; what the pod has besides is not looked at.
+    """
+    world.put("", "serviceaccounts", {
+        "metadata": {"name": "strict", "namespace": "t", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}})
+    obj = pod(serviceAccountName="strict", volumes=[{"name": "v", "secret": {"secretName": "x"}}], ephemeralContainers=[])
+    attrs = world.attributes(PODS, obj, obj, subresource="ephemeralcontainers")
+    ServiceAccount().validate(attrs)
+    obj["spec"]["ephemeralContainers"] = [{"name": "e", **ENV_FROM}]
+    assert refusal(ServiceAccount(), attrs, "validate") == (
+        'pods "p" is forbidden: ephemeral container e with envFrom referencing secret.secretName="other" is not allowed '
+        "because service account strict does not reference that secret")
+
+
+@pytest.mark.parametrize(("spec", "message"), [
+    ({"imagePullSecrets": [{"name": "x"}]}, "may not reference secrets"),
+    ({"volumes": [{"name": "v", "secret": {"secretName": "x"}}]}, "may not reference secrets"),
+    ({"volumes": [{"name": "v", "projected": {"sources": [{"secret": {"name": "x"}}]}}]}, "may not reference secrets"),
+    ({"containers": [{"name": "a", **ENV}]}, "may not reference secrets"),
+    ({"initContainers": [{"name": "a", **ENV_FROM}]}, "may not reference secrets"),
+    ({"volumes": [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "x"}}]}}]},
+     "may not use ServiceAccountToken volume projections"),
+])
+def test_a_mirror_pod_has_no_secrets(world, spec, message):
+    """Given a mirror pod that refers to a secret, in any way / when admitted / then 403."""
+    obj = pod(**spec)
+    obj["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    assert refusal(ServiceAccount(), world.attributes(PODS, obj)) == f'pods "p" is forbidden: a mirror pod {message}'
+
+
+def test_a_pod_without_an_account_is_refused_on_update(world):
+    """Given a pod that has lost its account / when validated / then 403 names it."""
+    obj = pod()
+    assert refusal(ServiceAccount(), world.attributes(PODS, obj, obj), "validate") == (
+        'pods "p" is forbidden: no service account specified for pod t/p')

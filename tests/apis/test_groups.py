@@ -336,3 +336,20 @@ async def test_the_group_of_a_pod() -> None:
         for name, group in (("with", {"podGroupName": "h"}), ("with", None), ("without", {"podGroupName": "g"})):
             [text] = await told(cluster.client.patch(PODS, name, NAMESPACE, {"spec": {"schedulingGroup": group}}))
             assert text.startswith("spec: Forbidden: pod updates may not change fields other than")
+
+
+async def test_what_may_not_change_and_is_too_much_is_told_twice(cluster: Cluster) -> None:
+    """Given a Workload and a PodGroup, when an update gives one a ninth template and the other five
+    claims, then both faults of each are told.
+    """
+    names = [f"t{number}" for number in range(8)]
+    await cluster.client.create(WORKLOADS, body(podGroupTemplates=[leaf(name) for name in names]))
+    nine = {"spec": {"podGroupTemplates": [leaf(name) for name in [*names, "t8"]]}}
+    path = "spec.podGroupTemplates"
+    assert await told(cluster.client.patch(WORKLOADS, "x", NAMESPACE, nine)) == [
+        f"{path}: Too many: 9: must have at most 8 items", f"{path}[8]: Forbidden: item may not be added"]
+    await cluster.client.create(POD_GROUPS, body(schedulingPolicy=BASIC))
+    claims = {"spec": {"resourceClaims": [{"name": name, "resourceClaimName": "c"} for name in "abcde"]}}
+    assert await told(cluster.client.patch(POD_GROUPS, "x", NAMESPACE, claims)) == [
+        "spec.resourceClaims: Invalid value: null: field is immutable",
+        "spec.resourceClaims: Too many: 5: must have at most 4 items"]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.managedfields import apply as applying
 from fakekube.managedfields.manager import FieldManager
 from tests.managedfields.world import (
     T0,
@@ -226,3 +227,14 @@ def test_what_does_not_fit_the_schema_is_refused_in_upstreams_words(spec: dict[s
         apply(widgets(), None, widget(spec), "m1")
     assert error.value.code == 500
     assert error.value.message == f"failed to create typed patch object (/a; example.com/v1, Kind=Widget): {text}"
+
+
+def test_a_configuration_is_kept_as_kubectl_keeps_it():
+    """Given a configuration with and without annotations of its own, when it is written down for
+    kubectl, then without the annotation that holds it, sorted, and with a line end.
+    """
+    name = "kubectl.kubernetes.io/last-applied-configuration"
+    assert applying.last_applied_text({"metadata": {"name": "a", "annotations": {"x": "y", name: "z"}}, "apiVersion": "v1"}) == (
+        '{"apiVersion":"v1","metadata":{"annotations":{"x":"y"},"name":"a"}}\n')
+    assert applying.last_applied_text({"metadata": {"name": "a", "annotations": {}}}) == '{"metadata":{"name":"a"}}\n'
+    assert applying.last_applied_text({"kind": "K"}) == '{"kind":"K","metadata":{}}\n'

@@ -41,12 +41,13 @@ def _below(folder: str, names: str) -> tuple[str, ...]:
 
 STATED = (
     _library("storage", "storage", "storage registry apiserver composition"),
-    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions"),
+    _library("registry", "registry", "registry endpoints apiserver admission apis releases apiextensions auth"),
     _library("endpoints", "endpoints", "endpoints apiserver registry releases server apiextensions auth"),
     _library(
         "apiserver",
-        "apiserver server",
-        "apiserver endpoints server security cli admission apiextensions controllers/podautoscaler controllers/kubelet",
+        "apiserver server aggregator",
+        "apiserver endpoints server aggregator security cli admission apiextensions controllers/podautoscaler "
+        "controllers/kubelet",
     ),
     _library("admission", "admission webhooks auth", "admission webhooks auth authentication apiextensions registry endpoints"),
     _library("fields", "managedfields patch", "managedfields patch endpoints registry"),
@@ -60,7 +61,7 @@ STATED = (
         "composition testing cli __init__.py __main__.py pytest_plugin.py",
         "composition runtime plugin cli docs",
     ),
-    _controllers("job", "job cronjob ttlafterfinished"),
+    _controllers("job", "job cronjob ttlafterfinished workloadbuilder jobset"),
     _controllers("workloads", "deployment replicaset disruption statefulset daemonset"),
     _controllers(
         "objects",

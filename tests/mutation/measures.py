@@ -18,6 +18,9 @@ import coverage
 
 from tests.mutation.contexts import FAILED
 
+BROAD = ("/stories/", "/conversations/", "/refusals/", "/answers/")
+"""Folders of tests that look at everything: they come first, as one of them mostly notices."""
+
 
 class Measures:
     """The measures in a folder, for the checkout ``root`` as it is now."""
@@ -53,8 +56,8 @@ class Measures:
         return [test for file in files for test in index["tests"][file][2]]
 
     def tests(self, module: str, code: str, lines: Collection[int], files: Collection[str]) -> list[str]:
-        """The tests of these files that execute one of the lines of a module with this code, those
-        first that execute the fewest of its lines.
+        """The tests of these files that execute one of the lines of a module with this code: the
+        broad ones, then those that execute the fewest of its lines.
 
         What is executed at import concerns every test that executes anything of the module; what
         nobody is known to execute, as in other processes, every test there is.
@@ -79,7 +82,7 @@ class Measures:
                     touching |= here if all_lines or line in lines else set()
                     counts.update(here)
         wanted = (touching or counts.keys() or everybody) - set(self.failed(files))
-        return sorted(wanted, key=lambda test: (counts[test], test))
+        return sorted(wanted, key=lambda test: (not any(name in test for name in BROAD), counts[test], test))
 
     def _read(self) -> Any:
         return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}

@@ -6,6 +6,7 @@ for many Jobs at a time is done for one after the other here.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from fakekube_controllers.jobset.scheduling import SchedulingObjects
 
 BLOCKING_RECREATE = "BlockingRecreate"
+MAX_JOBS_AT_ONCE = 500
+"""So many Jobs of a replicated job are made before others have their turn; that they exist calls
+for the next. Upstream knows no such bound.
+"""
 LISTED = ("tolerations", "schedulingGates")
 
 
@@ -186,7 +191,8 @@ class Sync:
         if self.jobs.previous and strategy == BLOCKING_RECREATE:
             return
         errors = []
-        for job in construction.missing_jobs(self.jobset, replicated_job, self.jobs.names, self.features):
+        missing = construction.missing_jobs(self.jobset, replicated_job, self.jobs.names, self.features)
+        for job in islice(missing, MAX_JOBS_AT_ONCE):
             if self.scheduling is not None:
                 self.scheduling.adopt(self.jobset, replicated_job, job)
             try:

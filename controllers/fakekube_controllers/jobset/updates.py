@@ -40,7 +40,7 @@ def errors_of(old: ReadOnlyTree, new: ReadOnlyTree, features: Features) -> list[
                 _take(pods.setdefault(part, {}), pods_before.get(part) or {}, fields)
     structs = addontables.structs(__package__)
     if structs.compared(wanted, JOBS) != structs.compared(names.replicated_jobs(old), JOBS):
-        found.append(invalid("spec.replicatedJobs", wanted, IMMUTABLE))
+        found.append(invalid("spec.replicatedJobs", structs.shown(wanted, JOBS), IMMUTABLE))
     spec, spec_before = (each.get("spec") or meta.EMPTY for each in (new, old))
     for field in ("managedBy", "scheduling"):
         if spec.get(field) != spec_before.get(field):

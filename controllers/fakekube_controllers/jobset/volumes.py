@@ -47,7 +47,7 @@ def _of_present(
     structs, wanted = addontables.structs(__package__), template.get("spec") or {}
     if structs.compared(present.get("spec") or {}, CLAIM_SPEC) != structs.compared(wanted, CLAIM_SPEC):
         where = f"{meta.name_of(present)} in namespace {meta.namespace_of(jobset)}"
-        yield invalid(child(below, "spec"), wanted, f"spec does not match existing PVC {where}")
+        yield invalid(child(below, "spec"), structs.shown(wanted, CLAIM_SPEC), f"spec does not match existing PVC {where}")
     when_deleted = (policy.get("retentionPolicy") or meta.EMPTY).get("whenDeleted")
     if when_deleted not in (None, "Retain"):
         text = "retentionPolicy must be retain when PVC exists"
@@ -69,4 +69,5 @@ def _of_mounts(jobset: ReadOnlyTree, name: str) -> Iterator[FieldError]:
         is_mounted = is_mounted or name in mounts
     if not is_mounted:
         text = f"replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"
-        yield invalid("spec.replicatedJobs", replicated_jobs, text)
+        shown = addontables.structs(__package__).shown(jobset["spec"].get("replicatedJobs"), "[]jobset.ReplicatedJob")
+        yield invalid("spec.replicatedJobs", shown, text)

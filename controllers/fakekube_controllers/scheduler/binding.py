@@ -19,6 +19,7 @@ from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE
 from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, error
+from fakekube_controllers.scheduler.metrics import SchedulerMetrics
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 
@@ -65,9 +66,13 @@ class PodInPreBind:
 class BindingCycles:
     """The bindings of one scheduler that are under way."""
 
-    def __init__(self, ctx: Context, shared: Shared, cache: Cache, queue: SchedulingQueue, failures: FailureHandler) -> None:
+    def __init__(
+        self, ctx: Context, shared: Shared, cache: Cache, queue: SchedulingQueue, failures: FailureHandler,
+        metrics: SchedulerMetrics,
+    ) -> None:
         self._ctx, self._shared, self._cache, self._queue, self._failures = ctx, shared, cache, queue, failures
         self._activity: Activity = ctx.activity
+        self._metrics = metrics
         self._expects = ctx.enabled(EXPECTATION_GATE)
         self._in_pre_bind: dict[str, PodInPreBind] = {}
 
@@ -108,6 +113,7 @@ class BindingCycles:
     async def fail(self, binding: Binding, status: Status) -> None:
         """A pod with a node was rejected, or something went wrong."""
         recorder, queued, nominated = binding.framework.recorder, binding.queued, binding.is_nominated
+        self._metrics.failed(binding.framework.profile_name, binding.started, is_rejection=status.is_rejection)
         if not status.is_rejection:
             await self._failures.handle(
                 recorder, queued, SCHEDULER_ERROR, status.message, nominating_info=CLEAR_NOMINATED_NODE, is_nominated=nominated)
@@ -129,7 +135,9 @@ class BindingCycles:
             binding.is_nominated = True
             await self._failures.update_pod(pod.pod, NominatingInfo(node_name))
         if waiting is not None:
+            began = self._ctx.clock.time()
             rejection = await waiting.wait()
+            self._metrics.waited(rejection.code.text if rejection is not None else "Success", self._ctx.clock.time() - began)
             self._shared.waiting_pods.remove(pod.uid)
             if rejection is not None:
                 if rejection.is_rejection:
@@ -147,6 +155,7 @@ class BindingCycles:
             return status
         text = f"Successfully assigned {meta.namespace_of(pod.pod)}/{meta.name_of(pod.pod)} to {node_name}"
         framework.recorder.report(pod.pod, "Normal", "Scheduled", "Binding", text)
+        self._metrics.bound(queued, framework.profile_name, binding.started)
         _, raised = attempt(framework.run_post_bind_plugins, state, pod, node_name)
         if raised is not None:
             log.error("after the binding of %s", queued.key, exc_info=raised)

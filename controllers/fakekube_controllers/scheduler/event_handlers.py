@@ -110,17 +110,17 @@ class EventHandlers:
     def add_node(self, node: Tree) -> None:
         """A node was added."""
         self._cache.set_node(node)
-        self._queue.move_all_to_active_or_backoff(events.NODE_ADD, None, node)
+        self.happened(events.NODE_ADD, None, node)
 
     def update_node(self, old: Tree, new: Tree) -> None:
         """A node was updated."""
         self._cache.set_node(new)
         for event in events.node_scheduling_properties_change(old, new):
-            self._queue.move_all_to_active_or_backoff(event, old, new)
+            self.happened(event, old, new)
 
     def delete_node(self, node: Tree) -> None:
         """A node is gone."""
-        self._queue.move_all_to_active_or_backoff(events.NODE_DELETE, node, None)
+        self.happened(events.NODE_DELETE, node, None)
         self._cache.remove_node(meta.name_of(node))
 
     # pods: those that have finished are as good as gone
@@ -131,11 +131,11 @@ class EventHandlers:
             return
         if node_name := pod["spec"].get("nodeName"):
             self._cache.add_pod(pod, node_name)
-            self._queue.move_all_to_active_or_backoff(events.ASSIGNED_POD_ADD, None, pod)
+            self.happened(events.ASSIGNED_POD_ADD, None, pod)
         elif self._is_ours(pod):
             self._queue.add(pod)
             if self._are_groups_on:
-                self._queue.move_all_to_active_or_backoff(events.UNSCHEDULED_POD_ADD, None, pod)
+                self.happened(events.UNSCHEDULED_POD_ADD, None, pod)
 
     def update_pod(self, old: Tree, new: Tree) -> None:
         """A pod was updated."""
@@ -150,10 +150,10 @@ class EventHandlers:
         if old["spec"].get("nodeName"):
             self._cache.add_pod(new, node_name)
             for event in events.pod_scheduling_properties_change(old, new, options=self._options):
-                self._queue.move_all_to_active_or_backoff(event, old, new)
+                self.happened(event, old, new)
         elif node_name:
             self._cache.add_pod(new, node_name)
-            self._queue.move_all_to_active_or_backoff(events.ASSIGNED_POD_ADD, None, new)
+            self.happened(events.ASSIGNED_POD_ADD, None, new)
             if self._is_ours(new):
                 self._queue.remove(new)
         elif self._is_ours(new):
@@ -175,7 +175,7 @@ class EventHandlers:
         uid = meta.uid_of(pod)
         if pod["spec"].get("nodeName"):
             self._cache.remove_pod(uid)
-            self._queue.move_all_to_active_or_backoff(events.ASSIGNED_POD_DELETE, pod, None)
+            self.happened(events.ASSIGNED_POD_DELETE, pod, None)
             return
         if not self._is_ours(pod):
             return
@@ -188,7 +188,7 @@ class EventHandlers:
     def _assumed_pod_is_deleted(self, uid: str, pod: Tree) -> None:
         """Its node is free at once, whatever its binding still does."""
         self._release(uid)
-        self._queue.move_all_to_active_or_backoff(events.ASSIGNED_POD_DELETE, pod, None)
+        self.happened(events.ASSIGNED_POD_DELETE, pod, None)
 
     def _is_ours(self, pod: ReadOnlyTree) -> bool:
         return self._is_responsible_for(pod["spec"].get("schedulerName", ""))

@@ -12,6 +12,7 @@ from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS
+from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
@@ -87,7 +88,7 @@ class FailureHandler:
         try:
             await self._client.patch(
                 PODS, meta.name_of(pod), meta.namespace_of(pod), {"status": status}, type="strategic", subresource="status")
-        except APIError as error:
+        except (APIError, TransportError) as error:
             log.debug("the status of pod %s/%s was not written: %s", meta.namespace_of(pod), meta.name_of(pod), error)
 
     def _condition(self, pod: ReadOnlyTree, present: ReadOnlyTree, reason: str, message: str) -> Tree:

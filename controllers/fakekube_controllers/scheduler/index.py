@@ -22,7 +22,9 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, zo
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
-VIEWS = 16  # kept up to date at a time; the least recently used is dropped
+LATE = 32  # nodes that are kept beside the trees of one capacity before these are built anew
+VIEWS = 16  # are kept at least; the least recently used is dropped
+VIEWED_NODES = 250_000  # in all views
 
 
 
@@ -59,7 +61,7 @@ class NodeTree:
 
     ``zone_of`` gives of a usage the zone that it is in: each zone has a tree of its own, in which
     the nodes of other zones leave their places empty. The more alike what is in a zone, the closer
-    are its bounds.
+    are its bounds. A few nodes that came after the trees were built are kept beside them.
     """
 
     def __init__(self, zone_of: Callable[[Usage], int] | None = None) -> None:
@@ -69,6 +71,7 @@ class NodeTree:
         self._names: list[str] = []
         self._zones: dict[int, list[Usage | None]] = {}  # the tree of each, its leaves from _first on
         self._first = 1
+        self._late: dict[str, Usage] = {}  # the nodes that have no place
         self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
 
     def __bool__(self) -> bool:
@@ -89,7 +92,12 @@ class NodeTree:
             self._leaves[name] = usage
         place = self._places.get(name) if self._places is not None else None
         if place is None:
-            self._places = None
+            if usage is None:
+                self._late.pop(name, None)
+            elif self._places is not None and (name in self._late or len(self._late) < LATE):
+                self._late[name] = usage
+            else:
+                self._places = None
             return
         zone = self._zone(usage) if usage is not None else None
         if before is not None and (old := self._zone(before)) != zone:
@@ -133,7 +141,7 @@ class NodeTree:
         return sum(number for usage, number in self._numbers.items() if by.score_of(usage) >= 0)
 
     def _build(self) -> None:
-        self._names = sorted(self._leaves)
+        self._names, self._late = sorted(self._leaves), {}
         first = 1
         while first < len(self._names):
             first *= 2
@@ -151,10 +159,24 @@ class NodeTree:
         self._first = first
 
     def bounds(self, bound: Callable[[Usage], int]) -> list[tuple[int, int]]:
-        """The bound of the score of all nodes of each zone that has any, and the zone."""
+        """The bound of the score of all nodes of each zone that has any, and the zone; without
+        those that came late.
+        """
         if self._places is None:
             self._build()
         return [(bound(tree[1]), zone) for zone, tree in self._zones.items() if tree[1] is not None]
+
+    def best_late(self, by: Bound, accepts: Callable[[str], bool] | None, other: Best | None = None) -> Best | None:
+        """The best of the nodes that came late; None when none is better than ``other``. Asked
+        after ``bounds``.
+        """
+        found: Best | None = None
+        for name, usage in self._late.items():
+            score = by.score_of(usage)
+            if score >= 0 and (other is None or (-score, name) < (-other.score, other.name)) and (
+                    accepts is None or accepts(name)):
+                found = other = Best(score, name)
+        return found
 
     def best(
         self, by: Bound, accepts: Callable[[str], bool] | None, most: int, zone: int = 0, other: Best | None = None,
@@ -227,19 +249,18 @@ class NodeClass:
         """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of
         it.
         """
-        trees = [
-            (most, zone, tree, by)
-            for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None
-            for most, zone in tree.bounds(by.bound)]
+        asked = [(tree, by) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None]
+        trees = [(most, zone, tree, by) for tree, by in asked for most, zone in tree.bounds(by.bound)]
         if len(trees) > 1:
             trees.sort(key=_first, reverse=True)
         found: Best | None = None
+        for tree, by in asked:
+            found = tree.best_late(by, accepts, found) or found
         for most, zone, tree, by in trees:
             if most < (found.score if found is not None else 0):
                 break
             found = tree.best(by, accepts, most, zone, found) or found
         return found
-
 
     def count(self, bounds: Mapping[Capacity, Bound | None], accepts: Callable[[str], bool] | None) -> int:
         """How many of the nodes fit; arguments as for ``best``."""
@@ -337,7 +358,7 @@ class Index:
         view = self._views.pop(node_fields, None)
         if view is None:
             view = View(node_fields, self._plugins)
-            if len(self._views) >= VIEWS:
+            if len(self._views) >= max(VIEWS, VIEWED_NODES // (len(nodes) or 1)):
                 del self._views[next(iter(self._views))]
         self._views[node_fields] = view
         view.update(nodes)

@@ -93,7 +93,7 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
             selection.check_known(registry)
             profiles[name] = _profile(name, shared, registry, selection, profiles)
         except ValueError as error:
-            raise ValueError(f"creating profile for scheduler name {name}: {error}") from error
+            raise model.ConfigurationError(f"creating profile for scheduler name {name}: {error}") from error
     backoff = Backoff(float(config.pod_initial_backoff_seconds), float(config.pod_max_backoff_seconds))
     return Setup(profiles, backoff)
 

@@ -116,6 +116,15 @@ class SchedulingQueue:
         """How many entities it holds."""
         return len(self._active) + len(self._backing_off) + len(self._error_backing_off) + len(self._unschedulable)
 
+    def pending(self) -> dict[str, int]:
+        """The number of pods by queue: active, backoff, unschedulable, gated."""
+        numbers = {
+            "active": _size(self._active), "backoff": _size(self._backing_off) + _size(self._error_backing_off),
+            "unschedulable": 0, "gated": 0}
+        for entity in self._unschedulable.values():
+            numbers["gated" if entity.is_gated else "unschedulable"] += sum(1 for _ in entity.pods())
+        return numbers
+
     # pods
 
     def add(self, pod: ReadOnlyTree) -> None:
@@ -241,7 +250,7 @@ class SchedulingQueue:
         queued.timestamp, queued.backoff_expiration = self._clock.time(), None
         queued.was_flushed_from_unschedulable, queued.flush_timestamp = False, 0.0
         strategy = AFTER_BACKOFF
-        if queued.unschedulable_plugins or queued.pending_plugins:
+        if queued.unschedulable_plugins or queued.pending_plugins or is_member:  # of a group: that knows of its errors
             strategy = max((self._strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
         self.done(uid)
         if is_member and self.groups is not None:
@@ -443,6 +452,10 @@ class SchedulingQueue:
         self._flush_timer = None
         if self._unschedulable:
             self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
+
+
+def _size(entities: Iterable[QueuedEntityInfo]) -> int:
+    return sum(1 for entity in entities for _ in entity.pods())
 
 
 def _may_move(entity: QueuedEntityInfo, max_priority: int | None, but: str) -> bool:

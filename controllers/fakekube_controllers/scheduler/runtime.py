@@ -7,6 +7,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go.
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fakekube.cache.lister import Lister
@@ -114,7 +115,7 @@ class Framework:
 
     # the handle
 
-    @property
+    @cached_property
     def recorder(self) -> "Recorder":
         """Records Events as the profile."""
         return self._shared.ctx.recorder(self.profile_name)

@@ -29,6 +29,7 @@ from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
+from fakekube_controllers.scheduler.metrics import SchedulerMetrics
 from fakekube_controllers.scheduler.profiles import setup_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
@@ -69,8 +70,9 @@ class Scheduler:
             self.ctx.clock, first.queue_sort_plugins[0], self._wake,
             {name: ProfileQueueing.of_framework(framework) for name, framework in self.profiles.items()},
             self.shared.nominator, self.options, backoff=self.backoff, pops_from_backoff=self.ctx.enabled(POP_FROM_BACKOFF_GATE))
+        self.metrics = SchedulerMetrics(self.ctx, self.queue.pending)
         self.failures = FailureHandler(self.ctx, self.queue, self.shared.nominator)
-        self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures)
+        self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
         if self.ctx.enabled(GROUPS_GATE):
@@ -136,7 +138,9 @@ class Scheduler:
             found, raised = attempt(algorithm.schedule, state, pod, snapshot)
         if raised is None:
             await self.prepare_for_binding(Binding(framework, queued, state, found, started))
-        elif isinstance(raised, FitError):
+            return
+        self.metrics.failed(framework.profile_name, started, is_rejection=isinstance(raised, FitError))
+        if isinstance(raised, FitError):
             await self._does_not_fit(framework, queued, state, raised)
         else:
             message = str(raised) if isinstance(raised, SchedulingError) else repr(raised)
@@ -172,7 +176,9 @@ class Scheduler:
             statuses = error.statuses
             if error.pre_filter_status is not None:
                 statuses = dict.fromkeys(self.shared.snapshot.nodes, error.pre_filter_status)
-            result, status = await framework.run_post_filter_plugins(state, queued.info, self.shared.snapshot, statuses)
+            found, raised = await attempt_async(
+                framework.run_post_filter_plugins, state, queued.info, self.shared.snapshot, statuses)
+            result, status = found if raised is None else (None, status_error(repr(raised)))
             error.post_filter_message = status.message if status is not None else ""
             nominating_info = result.nominating_info if result is not None else None
         await self.failures.handle(framework.recorder, queued, UNSCHEDULABLE, error.text(), error, nominating_info)

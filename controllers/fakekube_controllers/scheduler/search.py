@@ -236,6 +236,18 @@ def _sum(parts: Sequence[tuple[Callable[[Usage], int], int]]) -> Callable[[Usage
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
 
+    if len(parts) == 2:
+        (first, first_weight), (second, second_weight) = parts
+
+        def total_of_two(usage: Usage) -> int:
+            score = first(usage)
+            if score < 0:
+                return -1
+            more = second(usage)
+            return -1 if more < 0 else score * first_weight + more * second_weight
+
+        return total_of_two
+
     def total(usage: Usage) -> int:
         result = 0
         for function, weight in parts:

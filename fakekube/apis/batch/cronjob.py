@@ -9,6 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.batch.job import NAME_WARNING, default_job_spec_patterns, drop_disabled, job_spec_warnings
+from fakekube.apis.batch.job_scheduling import declared_scheduling
 from fakekube.apis.batch.job_validation import validate_job_spec
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.core.podspec_validation import template_options
@@ -95,6 +96,8 @@ def _spec(spec: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         found.append(field_errors.invalid(f"{path}.selector", shown, "`selector` will be auto-generated"))
     if job.get("manualSelector"):
         found.append(field_errors.not_supported(f"{path}.manualSelector", True, ("nil", "false")))
+    before = None if old is None else old["jobTemplate"]["spec"]
+    found += declared_scheduling(job, before, f"{path}.scheduling")
     return found + nonnegative_fields(spec, "spec", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 
 

@@ -6,7 +6,7 @@ Upstream: pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.batch.job_scheduling import validate_scheduling_update
+from fakekube.apis.batch.job_scheduling import declared_scheduling, validate_variant
 from fakekube.apis.batch.job_status import validate_job_status
 from fakekube.apis.batch.job_validation import (
     LEGACY_NAME_LABEL,
@@ -98,7 +98,8 @@ class JobStrategy(Strategy):
         drop_disabled(obj["spec"], old["spec"], ctx.cluster)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_job(obj, template_options(ctx)) + validate_pod_names(obj)
+        found = validate_job(obj, template_options(ctx)) + validate_pod_names(obj)
+        return found + declared_scheduling(obj["spec"], None, "spec.scheduling")
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
@@ -114,7 +115,8 @@ class JobStrategy(Strategy):
             resources=movable and ctx.cluster.gate("MutablePodResourcesForSuspendedJobs"),
             elastic=ctx.cluster.gate("ElasticIndexedJob"),
         )
-        found += validate_scheduling_update(spec, old_spec, "spec.scheduling")
+        found += validate_variant(spec, old_spec, "spec.scheduling")
+        found += declared_scheduling(spec, old_spec, "spec.scheduling")
         return found if older else found + validate_pod_names(obj)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:

@@ -4,15 +4,25 @@ Upstream: the declarative rules of pkg/apis/scheduling (zz_generated.validations
 pkg/api/validate. What is wrong with a block by itself is in ``apimachinery.scheduling_blocks``.
 """
 
+from collections.abc import Sequence
+
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
-from fakekube.apimachinery.types import Json
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.registry.validation import IMMUTABLE
 
 
 def immutable(path: str, new: Json, old: Json) -> list[FieldError]:
     """A value that may not change, worded as the declarative rules do: without the value."""
     return [] if new == old else [field_errors.invalid(path, None, IMMUTABLE)]
+
+
+def immutable_list(path: str, new: Sequence[Tree] | None, old: Sequence[Tree] | None, most: int) -> list[FieldError]:
+    """A list that may not change; that it has more than ``most`` items now is told as well."""
+    wrong = immutable(path, [*(new or ())], [*(old or ())])
+    if wrong and new is not None and len(new) > most:
+        wrong.append(field_errors.too_many(path, len(new), most))
+    return wrong
 
 
 def neither_set_nor_unset(path: str, new: Json, old: Json) -> list[FieldError]:

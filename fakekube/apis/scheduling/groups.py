@@ -60,7 +60,7 @@ def validate_group(group: Tree, old: Tree | None, path: str, *, composite: bool 
     return [
         *_validate_policy(group, old, f"{path}.schedulingPolicy", "minGroupCount" if composite else "minCount"),
         *settled(group, old, path, "schedulingConstraints", scheduling_blocks.validate_constraints),
-        *settled(group, old, path, "resourceClaims", scheduling_blocks.validate_claims),
+        *_validate_claims(group, old, f"{path}.resourceClaims"),
         *settled(group, old, path, "disruptionMode", scheduling_blocks.validate_mode),
         *settled(group, old, path, "priorityClassName", long_name),
         *settled(group, old, path, "priority", _validate_priority),
@@ -86,6 +86,13 @@ def _validate_policy(group: Tree, old: Tree | None, path: str, count: str) -> li
         return found
     number, here = gang.get(count), f"{path}.gang.{count}"
     return [*found, field_errors.required(here)] if not number else found + scheduling_blocks.at_least(here, number, 1)
+
+
+def _validate_claims(group: Tree, old: Tree | None, path: str) -> list[FieldError]:
+    claims: list[Tree] = group.get("resourceClaims") or []
+    if old is None:
+        return scheduling_blocks.validate_claims(claims, path)
+    return blocks.immutable_list(path, claims, old.get("resourceClaims"), scheduling_blocks.MAX_CLAIMS)
 
 
 def _validate_priority(value: int, path: str) -> list[FieldError]:

@@ -68,9 +68,10 @@ def _validate_list(
     before = _items(old, field)
     if old is not None and items == before:
         return []
-    if len(items) > MAX_TEMPLATES:
-        return [field_errors.too_many(here, len(items), MAX_TEMPLATES)]
-    if old is not None and (wrong := groups.changed_names(items, before, here)):
+    wrong = [field_errors.too_many(here, len(items), MAX_TEMPLATES)] if len(items) > MAX_TEMPLATES else []
+    if old is not None:
+        wrong += groups.changed_names(items, before, here)
+    if wrong:
         return wrong
     known, seen = _by_name(before), set()
     found: list[FieldError] = []

@@ -55,7 +55,7 @@ class WorkloadStrategy(Strategy):
         """Nothing of the spec may change."""
         spec, before, path = obj["spec"], old["spec"], f"spec.{TEMPLATES}"
         found = blocks.immutable("spec.controllerRef", spec.get("controllerRef"), before.get("controllerRef"))
-        found += blocks.immutable(path, spec.get(TEMPLATES) or [], before.get(TEMPLATES) or [])
+        found += blocks.immutable_list(path, spec.get(TEMPLATES), before.get(TEMPLATES), MAX_TEMPLATES)
         return found if spec.get(TEMPLATES) else [*found, field_errors.required(path)]
 
 
@@ -73,12 +73,14 @@ class PodGroupStrategy(GroupStrategy):
     def validate_spec(self, spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
         """Each field by itself; none changes later."""
         if old is not None:
-            fields = ("podGroupTemplateRef", "schedulingPolicy", *_RULES)
-            return [
-                wrong
-                for field in fields
-                for wrong in blocks.immutable(f"{path}.{field}", spec.get(field) or None, old.get(field) or None)
-            ]
+            found: list[FieldError] = []
+            for field in ("podGroupTemplateRef", "schedulingPolicy", *_RULES):
+                here, new, was = f"{path}.{field}", spec.get(field) or None, old.get(field) or None
+                if field == "resourceClaims":
+                    found += blocks.immutable_list(here, new, was, scheduling_blocks.MAX_CLAIMS)
+                else:
+                    found += blocks.immutable(here, new, was)
+            return found
         found = groups.settled(spec, None, path, "podGroupTemplateRef", _validate_reference)
         return found + _validate_group(spec, path)
 

@@ -452,11 +452,33 @@ async def test_the_server_says_what_a_jobs_block_may_be(world):
         'Invalid value: "": the disruptionMode `all` is not supported with the Basic scheduling policy')]
     await world.create_job(parallelism=4, scheduling=GANG)
     await world.change_job(parallelism=5, scheduling=five)
-    for change in (
-        {"schedulingPolicy": {"basic": {}, "gang": None}}, {"schedulingPolicy": None}, {"disruptionMode": {"single": {}}},
-        {"schedulingConstraints": {"topology": [{"key": "zone"}]}}, {"resourceClaims": [{"name": "a", "resourceClaimName": "c"}]},
-    ):
-        assert await told(world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"scheduling": change}}))
-    assert await told(world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"scheduling": None}}))
+    immutable, cleared = "Invalid value: null: field is immutable", "Invalid value: null: field cannot be cleared once set"
+    variant = (
+        "Invalid value: null: the basic/gang policy variant is immutable after creation; "
+        "only schedulingPolicy.gang.minCount may be updated")
+    both = 'Invalid value: "{basic, gang}": must specify exactly one of: `basic`, `gang`'
+    changes = [
+        ({"schedulingPolicy": {"basic": {}, "gang": None}}, [("schedulingPolicy", variant)]),
+        ({"schedulingPolicy": {"basic": {}}}, [("schedulingPolicy", variant), ("schedulingPolicy", both)]),
+        ({"schedulingPolicy": None}, [("schedulingPolicy", cleared)]),
+        ({"disruptionMode": {}}, [("disruptionMode", immutable)]),
+        ({"schedulingConstraints": {"topology": [{"key": "a"}, {"key": "b"}]}}, [("schedulingConstraints", immutable)]),
+        ({"resourceClaims": [{"name": "A"}]}, [("resourceClaims", immutable)]),
+        ({"resourceClaims": [{"name": each} for each in "abcde"]}, [
+            ("resourceClaims", immutable), ("resourceClaims", "Too many: 5: must have at most 4 items")]),
+    ]
+    for change, expected in changes:
+        found = await told(world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"scheduling": change}}))
+        assert found == [(f"spec.scheduling.{field}", text) for field, text in expected]
+    assert await told(world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"scheduling": None}})) == [("spec.scheduling", cleared)]
     await world.create_job("plain")
-    assert await told(world.client.patch(JOBS, "plain", NAMESPACE, {"spec": {"scheduling": GANG}}))
+    assert await told(world.client.patch(JOBS, "plain", NAMESPACE, {"spec": {"scheduling": GANG}})) == [
+        ("spec.scheduling", "Invalid value: null: field cannot be set once created")]
+    spec["jobTemplate"]["spec"]["scheduling"] = GANG
+    await world.client.create(CRON_JOBS, {"metadata": {"name": "c", "namespace": NAMESPACE}, "spec": spec})
+
+    def change_cron_job(scheduling):
+        return world.client.patch(CRON_JOBS, "c", NAMESPACE, {"spec": {"jobTemplate": {"spec": {"scheduling": scheduling}}}})
+
+    assert await told(change_cron_job(None)) == [("spec.jobTemplate.spec.scheduling", cleared)]
+    await change_cron_job({"schedulingPolicy": {"basic": {}, "gang": None}})

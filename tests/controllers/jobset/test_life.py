@@ -6,6 +6,7 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import JOBS, PERSISTENT_VOLUME_CLAIMS, SERVICES
+from fakekube_controllers.jobset import sync
 from fakekube_controllers.jobset.names import JOBSETS
 from tests.controllers.jobset.conftest import manifest, replicated
 from tests.controllers.world import NAMESPACE
@@ -32,6 +33,13 @@ async def test_jobs_are_made_counted_and_completed(world):
     assert (await world.status())["terminalState"] == "Completed"
     assert await world.told() == [("Normal", "AllJobsCompleted", "jobset completed successfully")]
     assert world.cluster.metrics.value("jobset_completed_total", jobset_name="js", namespace=NAMESPACE) == 1
+
+
+async def test_many_jobs_are_made_in_turns(world, monkeypatch):
+    """Given more replicas than are made at once / when a JobSet is created / then all are made."""
+    monkeypatch.setattr(sync, "MAX_JOBS_AT_ONCE", 2)
+    await world.create(replicated("a", 5), replicated("b", 2))
+    assert sorted(await world.jobs()) == [*(f"js-a-{index}" for index in range(5)), "js-b-0", "js-b-1"]
 
 
 async def test_labels_say_which_job_of_how_many(world):

@@ -202,7 +202,12 @@ async def test_claims_that_are_refused(world):
         ("spec.volumeClaimPolicies[0]", "Invalid value: namespace cannot be set for VolumeClaimPolicies templates")]
     [(field, text)] = await refused(world, replicated(), volumeClaimPolicies=[claims("d")])
     assert field == "spec.replicatedJobs"
-    assert text.endswith("replicatedJob containers don't have a matching volumeMount: d from VolumeClaimPolicies")
+    assert text == (
+        'Invalid value: [{"name":"w","groupName":"default","template":{"metadata":{},"spec":{"backoffLimit":0,'
+        '"template":{"metadata":{},"spec":'
+        '{"containers":[{"name":"main","image":"busybox","resources":{}}],"restartPolicy":"Never"}},"completionMode":"Indexed"}},'
+        '"replicas":1}]: '
+        "replicatedJob containers don't have a matching volumeMount: d from VolumeClaimPolicies")
     volumes = [{"name": "d", "emptyDir": {}}]
     assert await refused(world, mounting("d", volumes=volumes), volumeClaimPolicies=[claims("d")]) == [(
         "spec.replicatedJobs[0].template.spec.template.spec.volumes[0].name",

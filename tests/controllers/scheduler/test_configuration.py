@@ -9,6 +9,7 @@ import pytest
 from fakekube.client.resources import NODES, PODS
 from fakekube.composition.cluster import Cluster
 from fakekube.composition.options import OptionError
+from fakekube.util import entrypoints
 from fakekube_controllers.scheduler.framework.status import unresolvable
 from fakekube_controllers.scheduler.profiles import setup_of
 from fakekube_controllers.scheduler.runtime import Shared
@@ -210,3 +211,31 @@ async def test_a_file_that_cannot_be_read_stops_the_start(tmp_path):
         with pytest.raises(OptionError, match="scheduler_config"):
             async with Cluster(clock="manual", scheduler_config=file):
                 pass
+
+
+def test_a_configuration_names_plugins_that_packages_offer(monkeypatch):
+    """Given a package that offers a plugin by an entry point / when a configuration enables it /
+    then it runs / when none does / then it does not, and nobody looks for it.
+    """
+    looked = []
+
+    def entry_points(*groups):
+        looked.append(groups)
+        return {group: [entrypoints.EntryPoint("Picky", f"{__name__}:Picky")] for group in groups}
+
+    monkeypatch.setattr(entrypoints, "entry_points", entry_points)
+    monkeypatch.setattr(entrypoints.EntryPoint, "load", lambda _: Picky)
+    profiles, _ = made(profiles=[{"plugins": {"multiPoint": {"enabled": [{"name": "Picky", "weight": 4}]}}}])
+    framework = profiles["default-scheduler"]
+    assert (at(framework, "filter")[-1], framework.weights["Picky"], looked) == ("Picky", 4, [("fakekube.scheduler_plugins",)])
+    made()
+    assert len(looked) == 1
+
+
+async def test_a_configuration_that_is_wrong_stops_the_start():
+    """Given a configuration with a field that does not exist / then the cluster does not start, and
+    the error names the option; no pod is needed for that.
+    """
+    with pytest.raises(OptionError, match='scheduler_config: strict decoding error: unknown field "profils"'):
+        async with Cluster(clock="manual", scheduler_config={**HEAD, "profils": []}):
+            pass

@@ -298,6 +298,10 @@ class Raising(Plugin):
     async def pre_bind(self, state, pod, node_name):
         self._raise(pod, "pre_bind")
 
+    async def post_filter(self, state, pod, snapshot, statuses):
+        self._raise(pod, "post_filter")
+        return None, unschedulable()
+
     async def bind(self, state, pod, node_name):
         self._raise(pod, "bind")
         return SKIP
@@ -326,3 +330,38 @@ async def test_a_pod_whose_gate_raises_is_held():
     async with world(Raising) as w:
         assert await w.pod("a", "raises=pre_enqueue") is None
         assert await w.pod("b") == "n0"
+
+
+async def test_a_post_filter_that_raises_keeps_nobody_from_the_queue():
+    """Given a PostFilter plugin that raises for a pod that does not fit / then the pod says so, and
+    is tried again when there is room.
+    """
+    async with world(Raising) as w:
+        await w.pod("old", cpu="2")
+        assert await w.pod("a", "raises=post_filter") is None
+        assert (await w.why("a"))[1].endswith("RuntimeError('post_filter')")
+        await w.client.delete(PODS, "old", NAMESPACE, grace_period_seconds=0)
+        await w.cluster.settle()
+        assert await w.where("a") == "n0"
+
+
+async def test_attempts_are_counted():
+    """Given pods that are bound, do not fit, wait, and meet an error / then the metrics tell how
+    often, by profile, and how many pods wait in which queue.
+    """
+    async with world(Gatekeeper, Raising) as w:
+        value = w.cluster.metrics.value
+        await w.pod("bound")
+        await w.pod("waits", "waits=5")
+        await w.pod("large", cpu="9")
+        await w.pod("gated", schedulingGates=[{"name": "example.com/g"}])
+        await w.pod("broken", "raises=pre_filter")
+        results = ("scheduled", "unschedulable", "error")
+        assert [value("scheduler_schedule_attempts_total", result=each, profile="default-scheduler") for each in results] == [
+            1, 1, 1]
+        queues = ("active", "backoff", "unschedulable", "gated")
+        assert [value("scheduler_pending_pods", queue=each) for each in queues] == [0, 1, 1, 1]
+        await w.cluster.advance(5)
+        assert value("scheduler_permit_wait_duration_seconds", result="Unschedulable") == 1
+        assert value("scheduler_pod_scheduling_sli_duration_seconds", attempts="1") == 1
+        assert value("scheduler_pod_scheduling_attempts") == 1

@@ -3,10 +3,13 @@ random.
 """
 
 import random
+from functools import partial
 
 import pytest
 
+from fakekube_controllers.scheduler import index
 from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.framework.handle import NominatingInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import FitError
 from fakekube_controllers.scheduler.framework.types import pod_info
@@ -163,10 +166,10 @@ class World:
         """One pod, by both; what came of it."""
         info = pod_info(make(self.rng, name))
         snapshot = self.cache.snapshot()
-        before = repr(snapshot.nodes)
+        before = repr(list(snapshot.all_nodes.infos()))
         shared, asked = (outcome(each, info, snapshot) for each in (self.grouping, self.asking))
         assert shared == asked
-        assert repr(snapshot.nodes) == before, "a cycle changes no node"
+        assert repr(list(snapshot.all_nodes.infos())) == before, "a cycle changes no node"
         if isinstance(shared, str):
             self.cache.assume_pod(info, shared)
             self.placed.append(name)
@@ -205,6 +208,54 @@ def test_grouping_nodes_decides_as_asking_each_for_pods_that_look_at_others(seed
     assert any(found)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_kept_between_cycles_decides_as_what_is_made_anew(seed):
+    """Given nodes, pods and nominations that change at random / then each pod gets the node, or the
+    words, that a scheduler gives it that has just begun, keeps nothing and asks about each node.
+    """
+    rng, cache, keeping = random.Random(1000 + seed), Cache(), algorithm()
+    nodes, placed, nominated, bound = {}, {}, {}, 0
+
+    def made_anew():
+        fresh, asking = Cache(), algorithm(groups_nodes=False)
+        for tree in nodes.values():
+            fresh.set_node(tree)
+        for tree, node_name in placed.values():
+            fresh.add_pod(tree, node_name)
+        for info, node_name in nominated.values():
+            asking.framework.nominator.add_nominated_pod(info, NominatingInfo(node_name))
+        return asking, fresh.snapshot()
+
+    for number in range(120):
+        if rng.random() < 0.3 or len(nodes) < 5:
+            name = f"n{rng.randrange(20):02}"
+            nodes.pop(name, None)  # what comes back is the last again
+            cache.remove_node(name)
+            if rng.random() < 0.8:
+                nodes[name] = some_node(rng, name)
+                cache.set_node(nodes[name])
+        if placed and rng.random() < 0.3:
+            gone = rng.choice(sorted(placed))
+            del placed[gone]
+            cache.remove_pod(gone)
+        if rng.random() < 0.2 and nodes:
+            info = pod_info(some_pod(rng, f"nominated{number % 4}"))
+            nominated[info.uid] = info, rng.choice(sorted(nodes))
+            keeping.framework.nominator.add_nominated_pod(info, NominatingInfo(nominated[info.uid][1]))
+        tree = some_pod_with_others(rng, f"p{number}")
+        info = pod_info(tree)
+        asking, fresh = made_anew()
+        decision = outcome(keeping, info, cache.snapshot())
+        assert decision == outcome(asking, info, fresh)
+        if isinstance(decision, str):
+            bound += 1
+            cache.assume_pod(info, decision)
+            placed[info.uid] = tree, decision
+            if rng.random() < 0.5:
+                cache.add_pod({**tree, "spec": {**tree["spec"], "nodeName": decision}}, decision)
+    assert 0 < bound < 120
+
+
 def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     """Given a node with less cpu than its pods request, and one with a little less memory / when a
     pod comes that requests no cpu / then the first is the better one, as it is when every node is
@@ -225,8 +276,9 @@ def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     assert found == ["n1", "n1"]
 
 
-def test_pods_that_depend_on_more_node_fields_than_there_are_views():
+def test_pods_that_depend_on_more_node_fields_than_there_are_views(monkeypatch):
     """Given pods that mention ever other labels / then each gets what asking every node gives."""
+    monkeypatch.setattr(index, "VIEWED_NODES", 0)
     world = World(99, nodes=20)
     for number in range(60):
         tree = some_pod(world.rng, f"p{number}")
@@ -258,10 +310,22 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
     assert len(snapshot.all_nodes) == 3
 
 
+def best_of(tree, bound, refused, other=None):
+    """The best of a tree, of the nodes that have places and of those that came late."""
+    def accepts(name):
+        return name != refused
+
+    by, best = Bound(bound, bound), None
+    bounds = tree.bounds(bound)
+    for find in (tree.best_late, *(partial(tree.best, most=most, zone=zone) for most, zone in bounds)):
+        best = find(by, accepts, other=best or other) or best
+    return best
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_finds_the_best_and_of_several_the_first(seed):
-    """Given names with usages that change / then the tree's best is the largest score, and of
-    several the first name's.
+    """Given names with usages that change, some of which came late / then the tree's best is the
+    largest score, and of several the first name's.
     """
     rng, tree, usages = random.Random(seed), NodeTree(), {}
     for _ in range(400):
@@ -278,10 +342,9 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
                    if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
-        [(most, zone)] = tree.bounds(bound)
-        best = tree.best(Bound(bound, bound), lambda name, refused=refused: name != refused, most, zone)
+        best = best_of(tree, bound, refused)
         assert (best and (-best.score, best.name)) == min(fitting, default=None)
         other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
-        best = tree.best(Bound(bound, bound), lambda name, refused=refused: name != refused, most, zone, other)
+        best = best_of(tree, bound, refused, other)
         better = [each for each in fitting if each < (-other.score, other.name)]
         assert (best and (-best.score, best.name)) == min(better, default=None)

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from fakekube.runtime.component import WrongOption
+
 API_VERSION, KIND = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
 
 Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
@@ -129,8 +131,10 @@ class Configuration(Model):
     extenders: list[ExtenderConfig] = []
 
 
-class ConfigurationError(ValueError):
+class ConfigurationError(WrongOption):
     """The configuration is wrong; the text says where and why, as upstream's does."""
+
+    option = "scheduler_config"
 
 
 def decode(tree: Any) -> Configuration:

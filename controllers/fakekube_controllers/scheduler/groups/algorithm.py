@@ -3,8 +3,9 @@
 A leaf's pods are tried one after the other, each seeing those before it; after each the group is
 asked whether it can still be, or is already, satisfied. The children of a composite group are tried
 in the same way. With topology constraints all of that is done once for each placement (a set of
-nodes), and the best that succeeds is taken. There is no backtracking: a group of unlike pods may
-fail although some order of them would fit, as upstream.
+nodes), and the best that succeeds is taken; one that the pods are nominated for is tried first.
+There is no backtracking: a group of unlike pods may fail although some order of them would fit, as
+upstream.
 
 Upstream: pkg/scheduler/schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm and its
 neighbours). Of several placements with the same score the first by name is taken, so that a seed
@@ -63,6 +64,26 @@ class _Trial(NamedTuple):
     results: Results
     assumed: list[PodResult]
 
+    def remember(self, other: "_Trial") -> None:
+        """Let an event that may help in another placement be one for the group: one pod keeps it.
+
+        Upstream need not: it tries a rejected group again without an event.
+        """
+        rejected = [pod for result in self.results.values() for pod in result.pods if pod.fit_error is not None]
+        if rejected:
+            elsewhere = (pod.fit_error for result in other.results.values() for pod in result.pods)
+            plugins = {name: None for error in elsewhere if error is not None for name in error.plugins}
+            assert rejected[0].fit_error is not None, "it was looked for"
+            rejected[0].fit_error = rejected[0].fit_error.also(plugins)
+
+
+def _nominated_placement(info: PodGroupInfo, placements: Sequence[Placement]) -> Placement | None:
+    """The placement that most pods of a leaf are nominated for; None where none is."""
+    names = [(queued.info.pod.get("status") or {}).get("nominatedNodeName") for queued in info.unscheduled_pods]
+    counts = [sum(name in (placement.node_names or ()) for name in names if name) for placement in placements]
+    most = max(counts, default=0)
+    return placements[counts.index(most)] if most else None
+
 
 class GroupAlgorithm:
     """One group cycle. After ``run`` nothing stays assumed.
@@ -101,6 +122,12 @@ class GroupAlgorithm:
             if trial.result.will_do or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
+        nominated = _nominated_placement(info, placements)
+        if nominated is not None:
+            trial = self._in_placement(info, nominated)
+            if trial.result.succeeded and trial.result.any_placed:
+                return trial
+            self._revert(trial.assumed)
         found: list[tuple[Placement, _Trial]] = []
         first: _Trial | None = None
         for placement in placements:
@@ -111,6 +138,8 @@ class GroupAlgorithm:
             first = first or trial
             if trial.result.will_do:
                 found.append((placement, trial))
+            elif trial is not first:
+                first.remember(trial)
         assert first is not None, "there is a placement"
         return self._best(info, found) if found else self._unavailable(first, len(placements))
 

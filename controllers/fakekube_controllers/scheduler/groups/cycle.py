@@ -19,7 +19,7 @@ from fakekube_controllers.scheduler.framework.placements import PodGroupAssignme
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.groups.algorithm import ALL_NODES, GroupAlgorithm
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
 from fakekube_controllers.scheduler.groups.consistency import inconsistency
@@ -37,6 +37,7 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 
+GANG_SCHEDULING = "GangScheduling"  # the plugin
 PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy"
 
 
@@ -185,6 +186,9 @@ class GroupCycles:
 
     async def _submit(self, algorithm: Algorithm, results: Results, started: float) -> None:
         """Bind what can be bound, tell the others why not, and write the groups' conditions."""
+        waits_for_others = None
+        if any(pod.fit_error is not None for result in results.values() for pod in result.pods):
+            waits_for_others = FitError({}, 0, plugins=(GANG_SCHEDULING,))
         for result in results.values():
             if result.info.key.type is EntityType.COMPOSITE_POD_GROUP:
                 continue
@@ -194,10 +198,17 @@ class GroupCycles:
                     await self._scheduler.prepare_for_binding(
                         Binding(algorithm.framework, pod.queued, pod.state, pod.node_name, started))
                 else:
-                    await self._reject(algorithm, result, pod)
+                    await self._reject(algorithm, result, pod, waits_for_others)
             await self._conditions.write(result.info, result.status)
 
-    async def _reject(self, algorithm: Algorithm, result: GroupResult, pod: PodResult) -> None:
+    async def _reject(
+        self, algorithm: Algorithm, result: GroupResult, pod: PodResult, waits_for_others: FitError | None,
+    ) -> None:
+        """Tell why a pod is not bound.
+
+        One without a rejection of its own has ``waits_for_others``: what helps those that fit no
+        node helps it. Where there are none of these, any event may.
+        """
         reason, nominating_info = UNSCHEDULABLE, pod.nominating_info
         if result.is_error:
             assert result.status is not None, "it is an error"
@@ -206,10 +217,10 @@ class GroupCycles:
             reason, nominating_info = SCHEDULER_ERROR, CLEAR_NOMINATED_NODE
             message, fit_error = status.message, None
         elif pod.status is not None:
-            message, fit_error = pod.status.message, pod.fit_error
+            message, fit_error = pod.status.message, pod.fit_error or waits_for_others
         else:
             assert result.status is not None, "it failed"
-            message, fit_error = result.status.message, None
+            message, fit_error = result.status.message, waits_for_others
             if not result.waits_for_preemption:
                 message = group_unschedulable(message).message
         await self._scheduler.failures.handle(

@@ -18,7 +18,13 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.clock import Clock
-from fakekube_controllers.scheduler.framework.queued import EntityKey, QueuedEntityInfo, QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import (
+    EntityKey,
+    PodGroupInfo,
+    QueuedEntityInfo,
+    QueuedPodGroupInfo,
+    QueuedPodInfo,
+)
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.groups.entities import group_key_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
@@ -60,9 +66,22 @@ class GroupQueue:
         self._queue.requeue(entity, self._queue.take_out(root))
 
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
-        """A member got no node; by its own events its group should be queued by this strategy."""
-        self._strategy = max(self._strategy, strategy)
-        self.add_pod(queued)
+        """A member got no node; by its own events its group should be queued by this strategy.
+
+        One whose binding has failed comes back after its group's cycle, and backs off.
+        """
+        key = self._key_of(queued.info.pod)
+        root = self._states.root_of(key)
+        if root is None or root == self._tried or self._queue.entity(root) is not None:
+            self._strategy = max(self._strategy, strategy)
+            self.add_pod(queued)
+            return
+        self._states.set_pod(key, queued.info)
+        self._members.setdefault(key, {})[queued.info.uid] = queued
+        entity = QueuedPodGroupInfo(PodGroupInfo(root, {}), timestamp=queued.timestamp, sequence=queued.sequence)
+        entity.attempts, entity.unschedulable_count = queued.attempts, queued.unschedulable_count
+        entity.consecutive_errors_count = max(queued.consecutive_errors_count, 0 if queued.unschedulable_count else 1)
+        self._rebuild(root, entity, AFTER_BACKOFF)
 
     @staticmethod
     def _key_of(pod: ReadOnlyTree) -> EntityKey:
@@ -149,16 +168,21 @@ class GroupQueue:
         """A root was tried: what waits of it by now is queued again.
 
         After a success at once, with its old place if pods of this cycle are among it; after a
-        rejection when an event may help; after an error when its back-off is over.
+        rejection when an event may help; after an error, also of a binding, when its back-off is
+        over.
         """
         self._tried = None
         leaves = [leaf.key for leaf in entity.root.leaves()]
         tried = {queued.info.uid: None for queued in entity.pods()}
-        waiting = [uid for key in leaves for uid in self._members.get(key, ())]
+        waiting = {uid: queued for key in leaves for uid, queued in self._members.get(key, {}).items()}
         came_back, others = any(uid in tried for uid in waiting), any(uid not in tried for uid in waiting)
         strategy = IMMEDIATELY
         if status is None:
-            entity.consecutive_errors_count = entity.unschedulable_count = 0
+            errors = max((queued.consecutive_errors_count for queued in waiting.values()), default=0)
+            entity.consecutive_errors_count, entity.unschedulable_count = errors, 0
+            if errors:
+                entity.backoff_expiration = None
+                strategy, came_back = AFTER_BACKOFF, False
         elif status.is_rejection:
             entity.unschedulable_count += 1
             entity.consecutive_errors_count, entity.backoff_expiration = 0, None

@@ -9,10 +9,10 @@ from enum import IntEnum
 
 from fakekube.apimachinery import labels
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import PodInfo
 from fakekube_controllers.scheduler.plugins.node_changes import NodeChanges
 from fakekube_controllers.scheduler.plugins.pod_affinity_terms import WeightedTerm, terms_of
-from fakekube_controllers.scheduler.plugins.topology_counts import Labels, node_labels
+from fakekube_controllers.scheduler.plugins.topology_counts import Labels, labels_of
 
 
 class TermKind(IntEnum):
@@ -54,7 +54,7 @@ class ExistingTerms:
             self._clear()
             for info in changes.nodes.infos():
                 for pod in info.pods_with_affinity.values():
-                    self._put(pod, info, 1)
+                    self._put(pod, info.node, 1)
         else:
             for change in found:
                 for pod in change.gone:
@@ -63,14 +63,14 @@ class ExistingTerms:
                     self._put(pod, change.new, 1)
         self._seen = changes.position
 
-    def _put(self, pod: PodInfo, node: NodeInfo | None, more: int) -> None:
+    def _put(self, pod: PodInfo, node: ReadOnlyTree | None, more: int) -> None:
         if not pod.has_affinity or node is None:
             return
         try:
             terms = terms_of(pod.pod)
         except labels.SelectorError:
             return
-        found = node_labels(node)
+        found = labels_of(node)
         for kind in KINDS:
             for weighted in terms[kind]:
                 domain = found.get(weighted.term.topology_key)

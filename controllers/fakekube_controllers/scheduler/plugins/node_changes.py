@@ -7,29 +7,25 @@ Upstream counts anew in each cycle, on several processors.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.snapshot import NO_NODES, Snapshot
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
-KEPT = 8192  # changes; whoever is further behind counts anew
+KEPT = 4096  # changes; whoever is further behind counts anew
 
 
 class Change(NamedTuple):
-    """A node as it was (None: there was none) and as it is (None: it is gone), and the pods that
+    """A Node as it was (None: there was none) and as it is (None: it is gone), and the pods that
     went and came in between.
 
-    Where the node itself is another, all its pods went and came.
+    Where the Node is another object, all its pods went and came.
     """
 
     name: str
-    old: NodeInfo | None
-    new: NodeInfo | None
+    old: ReadOnlyTree | None
+    new: ReadOnlyTree | None
     gone: Sequence[PodInfo]
     come: Sequence[PodInfo]
-
-    @property
-    def is_of_pods(self) -> bool:
-        """Whether the node itself is the same."""
-        return self.old is not None and self.new is not None and self.old.node is self.new.node
 
 
 class NodeChanges:
@@ -61,7 +57,8 @@ class NodeChanges:
                 return
         else:
             gone, come = list(before.values()), list(now.values())
-        self._changes.append(Change(name, old, new, gone, come))
+        before_node, node = (each.node if each is not None else None for each in (old, new))
+        self._changes.append(Change(name, before_node, node, gone, come))
         self.position += 1
 
     def since(self, position: int) -> Sequence[Change] | None:

@@ -35,6 +35,7 @@ from fakekube_controllers.scheduler.plugins.topology_counts import (
     TopologyCounts,
     Weigh,
     is_terminating,
+    labels_of,
     node_labels,
     selecting,
 )
@@ -148,13 +149,14 @@ class PodTopologySpread:
         """Whether a node counts: it has all the keys, and what the constraint honors."""
         spec, tolerated = pod.pod["spec"], tolerations_of(pod.pod, self._handle)
 
-        def includes(node: NodeInfo) -> bool:
-            found = node_labels(node)
+        def includes(node: ReadOnlyTree) -> bool:
+            found = labels_of(node)
             if any(key not in found for key in keys):
                 return False
-            if constraint.honors_affinity and not placement.selects(spec, node.name, found):
+            if constraint.honors_affinity and not placement.selects(spec, meta.name_of(node), found):
                 return False
-            return not constraint.honors_taints or placement.untolerated(node.taints, tolerated, DO_NOT_SCHEDULE) is None
+            taints = node["spec"].get("taints") or () if constraint.honors_taints else ()
+            return placement.untolerated(taints, tolerated, DO_NOT_SCHEDULE) is None
 
         return includes
 
@@ -171,7 +173,7 @@ class PodTopologySpread:
         """The counts by node, whatever the node."""
         namespace = meta.namespace_of(pod.pod)
         return self._counts.get(
-            (namespace, constraint.selector), lambda: TopologyCounts(HOSTNAME, _weigh(namespace, constraint.selector)))
+            (namespace, constraint.selector), lambda: TopologyCounts(None, _weigh(namespace, constraint.selector)))
 
     # Filter
 
@@ -208,7 +210,7 @@ class PodTopologySpread:
             return
         own, keys = meta.labels_of(other.pod), _keys(found.constraints)
         for number, constraint in enumerate(found.constraints):
-            if constraint.selector.matches(own) and self._includes(pod, constraint, keys)(node):
+            if node.node is not None and constraint.selector.matches(own) and self._includes(pod, constraint, keys)(node.node):
                 found.add(number, node_labels(node)[constraint.topology_key], more)
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:

@@ -4,7 +4,7 @@ A domain is the nodes that have the same value of a label, the topology key. Ups
 in each cycle: podtopologyspread (TpValueToMatchNum), interpodaffinity (topologyToMatchedTermCount).
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import labels
@@ -18,16 +18,21 @@ MOST_COUNTS = 512  # that are kept up to date; the least recently used is droppe
 Labels = Mapping[str, str]
 Weigh = Callable[[PodInfo], int]
 """How much a pod counts."""
-Includes = Callable[[NodeInfo], bool]
-"""Whether a node belongs to a domain at all."""
+Includes = Callable[[ReadOnlyTree], bool]
+"""Whether a Node belongs to a domain at all."""
+
+
+def labels_of(node: ReadOnlyTree | None) -> Labels:
+    """The labels of a Node."""
+    if node is None:
+        return {}
+    found: Labels = node["metadata"].get("labels") or {}
+    return found
 
 
 def node_labels(node: NodeInfo) -> Labels:
     """The labels of a node."""
-    if node.node is None:
-        return {}
-    found: Labels = node.node["metadata"].get("labels") or {}
-    return found
+    return labels_of(node.node)
 
 
 def selecting(selector: labels.Selector) -> Callable[[Labels], bool]:
@@ -57,21 +62,19 @@ class Counts(NamedTuple):
 
 
 class TopologyCounts:
-    """The counts of one topology key.
+    """The counts of one topology key, or of each node alone where there is none.
 
     ``weigh`` says how much a pod counts, ``includes`` which nodes count at all; both are pure
     functions. A node without the label is in no domain.
     """
 
-    def __init__(self, key: str, weigh: Weigh, includes: Includes | None = None) -> None:
-        self.key = key
-        self._weigh, self._includes = weigh, includes
+    def __init__(self, key: str | None, weigh: Weigh, includes: Includes | None = None) -> None:
+        self._key, self._weigh, self._includes = key, weigh, includes
         self._seen = -1  # the position in the changes
         self._clear()
 
     def _clear(self) -> None:
         self.by_node: dict[str, int] = {}  # without those that have 0
-        self._domain_of: dict[str, str] = {}  # by the name of the node
         self._sizes: dict[str, int] = {}  # the number of nodes of a domain
         self._domains: dict[str, int] = {}
         self._levels: dict[int, int] = {}
@@ -92,44 +95,40 @@ class TopologyCounts:
         if found is None:
             self._clear()
             for info in changes.nodes.infos():
-                self._add_node(info.name, info)
+                self._put_node(Change(info.name, None, info.node, (), tuple(info.pods.values())))
         else:
-            self._own()
+            if self._given:
+                self._domains, self._levels, self._given = dict(self._domains), dict(self._levels), False
             for change in found:
-                self._apply(change)
+                self._put_node(change)
         self._seen = changes.position
 
-    def _own(self) -> None:
-        if self._given:
-            self._domains, self._levels, self._given = dict(self._domains), dict(self._levels), False
+    def _domain(self, node: ReadOnlyTree | None) -> str | None:
+        """The domain of a node; empty where there are no domains, None for one that counts not."""
+        if node is None or (self._includes is not None and not self._includes(node)):
+            return None
+        return labels_of(node).get(self._key) if self._key is not None else ""
 
-    def _apply(self, change: Change) -> None:
-        name, weigh = change.name, self._weigh
-        if change.is_of_pods:
-            domain = self._domain_of.get(name)
-            if domain is None:
-                return
-            more = sum(map(weigh, change.come)) - sum(map(weigh, change.gone))
-            if more:
+    def _put_node(self, change: Change) -> None:
+        name, old, new, gone, come = change
+        if old is new:
+            domain = self._domain(new)
+            if domain is not None and (more := self._sum(come) - self._sum(gone)):
                 self._change(name, domain, more)
             return
-        domain = self._domain_of.pop(name, None)
+        domain = self._domain(old)
         if domain is not None:
             if here := self.by_node.get(name):
                 self._change(name, domain, -here)
             self._resize(domain, -1)
-        if change.new is not None:
-            self._add_node(name, change.new)
+        domain = self._domain(new)
+        if domain is not None:
+            self._resize(domain, 1)
+            if here := self._sum(come):
+                self._change(name, domain, here)
 
-    def _add_node(self, name: str, info: NodeInfo) -> None:
-        domain = node_labels(info).get(self.key)
-        if domain is None or (self._includes is not None and not self._includes(info)):
-            return
-        self._domain_of[name] = domain
-        self._resize(domain, 1)
-        here = sum(map(self._weigh, info.pods.values()))
-        if here:
-            self._change(name, domain, here)
+    def _sum(self, pods: Sequence[PodInfo]) -> int:
+        return sum(map(self._weigh, pods)) if pods else 0
 
     def _change(self, name: str, domain: str, more: int) -> None:
         here = self.by_node.get(name, 0) + more
@@ -137,11 +136,14 @@ class TopologyCounts:
             self.by_node[name] = here
         else:
             del self.by_node[name]
-        before = self._domains[domain]
-        self._move(before, before + more)
-        self._domains[domain] = before + more
+        if self._key is not None:
+            before = self._domains[domain]
+            self._move(before, before + more)
+            self._domains[domain] = before + more
 
     def _resize(self, domain: str, more: int) -> None:
+        if self._key is None:
+            return
         before = self._sizes.get(domain, 0)
         now = self._sizes[domain] = before + more
         self.shared += (now > 1) - (before > 1)
