@@ -144,12 +144,14 @@ async def test_a_gated_member_counts_and_the_others_wait(gangs):
 
 
 async def test_a_waiting_pod_that_is_deleted_gives_its_node_back(gangs):
-    """Given a pod that waits in Permit / when it is deleted / then its room is free."""
+    """Given a pod that waits in Permit, and one that waits for its room / when both are deleted /
+    then the room is free for another.
+    """
     await gangs.node(cpu="1")
     await gangs.workload("w", g=2)
     await gangs.members("w", "a", "b")
     await gangs.pod("single")
     assert await gangs.bound() == {}
-    await gangs.delete("a")
+    await gangs.delete("a", "b")
     await gangs.cluster.advance(15)
     assert set(await gangs.bound()) == {"single"}

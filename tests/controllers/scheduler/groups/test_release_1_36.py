@@ -236,7 +236,8 @@ async def test_pods_evict_for_themselves_without_that_gate(plain):
     for name in "ab":
         await plain.pod(name, "g", priorityClassName="high")
     assert [await plain.nominated(name) for name in "ab"] == ["n", "n"]
-    assert await plain.told("g") == unschedulable_for("pod group is unschedulable, pod group is waiting for preemption to complete")
+    waits = "pod group is unschedulable, pod group is waiting for preemption to complete"
+    assert await plain.told("g") == unschedulable_for(waits)
     await plain.delete("low-1", "low-2")
     await plain.cluster.advance(15)
     assert set(await plain.bound()) == {"a", "b"}
