@@ -124,7 +124,7 @@ class GroupAlgorithm:
             return self._unavailable(trial, 1)
         nominated = _nominated_placement(info, placements)
         if nominated is not None:
-            trial = self._in_placement(info, nominated)
+            trial = await self._in_placement(info, nominated)
             if trial.result.succeeded and trial.result.any_placed:
                 return trial
             self._revert(trial.assumed)

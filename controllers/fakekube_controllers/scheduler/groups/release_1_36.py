@@ -25,7 +25,7 @@ from fakekube_controllers.scheduler.framework.status import Code, FitError, Stat
 from fakekube_controllers.scheduler.groups.algorithm import GroupAlgorithm
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
 from fakekube_controllers.scheduler.groups.consistency import different_schedulers
-from fakekube_controllers.scheduler.groups.cycle import Attempt, GroupCycles, PodScheduler
+from fakekube_controllers.scheduler.groups.cycle import GANG_SCHEDULING, Attempt, GroupCycles, PodScheduler
 from fakekube_controllers.scheduler.groups.entities import group_key_of, topology_key_of
 from fakekube_controllers.scheduler.groups.groups import Groups
 from fakekube_controllers.scheduler.groups.members import MemberQueue
@@ -43,8 +43,7 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 PREEMPTION_GATE = "WorkloadAwarePreemption"
 NO_PREEMPTION = unschedulable("default preemption plugin is not registered, workload aware preemption is disabled")
 CONSTRAINED = unschedulable("workload aware preemption is not supported for pod groups with scheduling constraints")
-# what a pod waits for that fits while its group does not: more of the group
-GANG = ("GangScheduling",)
+GANG = (GANG_SCHEDULING,)  # what a pod waits for that fits while its group does not
 
 
 class Groups136(Groups):
@@ -126,10 +125,12 @@ class GroupCycles136(GroupCycles):
         _, status = await plugin.pod_group_post_filter(attempt.state, attempt.root, attempt.snapshot, schedule)
         return status
 
-    async def _reject(self, algorithm: Algorithm, result: GroupResult, pod: PodResult) -> None:
+    async def _reject(
+        self, algorithm: Algorithm, result: GroupResult, pod: PodResult, waits_for_others: FitError | None,
+    ) -> None:
         status = result.status
         if result.is_error or status is None:
-            await super()._reject(algorithm, result, pod)
+            await super()._reject(algorithm, result, pod, waits_for_others)
             return
         message, error = status.message, FitError({}, 0, plugins=GANG)
         nominating_info: NominatingInfo | None = CLEAR_NOMINATED_NODE

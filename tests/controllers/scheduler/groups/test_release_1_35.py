@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import PODS
-from tests.controllers.scheduler.groups.world import Gangs, cluster
+from tests.controllers.scheduler.groups.older_gangs import OlderGangs, cluster
 from tests.controllers.world import NAMESPACE
 
 NO_CPU = "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 "
@@ -13,7 +13,7 @@ TIMED_OUT = "0/1 nodes are available: 1 rejected due to timeout after waiting {}
 @pytest.fixture
 async def gangs():
     async with cluster("1.35", "GangScheduling") as made:
-        yield Gangs(made)
+        yield OlderGangs(made)
 
 
 @pytest.mark.spec("WAS-038", "WAS-039")

@@ -4,7 +4,7 @@ import pytest
 
 from fakekube.client.resources import PODS
 from fakekube_controllers.scheduler.framework.status import unschedulable
-from tests.controllers.scheduler.groups.world import PRIORITY_CLASSES, Gangs, cluster
+from tests.controllers.scheduler.groups.older_gangs import PRIORITY_CLASSES, OlderGangs, cluster
 from tests.controllers.world import NAMESPACE
 
 ALL = ("GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling")
@@ -25,14 +25,14 @@ def unschedulable_for(message):
 @pytest.fixture
 async def gangs():
     async with cluster("1.36", *ALL) as made:
-        yield Gangs(made)
+        yield OlderGangs(made)
 
 
 @pytest.fixture
 async def plain():
     """Without placements and without preemption for groups."""
     async with cluster("1.36", "GangScheduling") as made:
-        yield Gangs(made)
+        yield OlderGangs(made)
 
 
 @pytest.mark.spec("WAS-038", "WAS-039")
@@ -103,7 +103,7 @@ async def test_the_texts_without_placements_and_preemption_for_groups(plain):
 async def test_the_text_without_placements(plain):
     """Given preemption for groups, no placements / then the group says both without counting."""
     async with cluster("1.36", "GangScheduling", "WorkloadAwarePreemption") as made:
-        gangs = Gangs(made)
+        gangs = OlderGangs(made)
         await gangs.node(cpu="1")
         await gangs.group("g", 2)
         for name in "ab":
@@ -367,7 +367,7 @@ async def test_a_permit_plugin_of_ones_own_counts_too():
     why.
     """
     async with cluster("1.36", "GangScheduling", scheduler_plugins=lambda _: [Refuses]) as made:
-        gangs = Gangs(made)
+        gangs = OlderGangs(made)
         await gangs.node()
         await gangs.group("g", 2)
         await gangs.pod("refused", "g")
@@ -381,7 +381,7 @@ async def test_a_permit_plugin_of_ones_own_counts_too():
 async def test_without_the_gang_plugin_a_group_is_what_fits():
     """Given GenericWorkload alone / then pods of a gang are bound as they come, group or not."""
     async with cluster("1.36") as made:
-        gangs = Gangs(made)
+        gangs = OlderGangs(made)
         await gangs.node()
         await gangs.pod("a", "missing")
         await gangs.group("g", 3)

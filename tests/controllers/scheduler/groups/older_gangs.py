@@ -19,7 +19,7 @@ def cluster(version: str, *gates: str, **options: Any) -> Cluster:
         runtime_config=f"scheduling.k8s.io/{VERSIONS[version]}=true", **options)
 
 
-class Gangs:
+class OlderGangs:
     """What tests do with groups and ask of them."""
 
     def __init__(self, cluster: Cluster) -> None:
