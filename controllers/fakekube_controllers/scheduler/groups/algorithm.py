@@ -19,6 +19,7 @@ from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.groups.results import (
+    WAITS_FOR_VICTIMS,
     GroupResult,
     PodResult,
     Results,
@@ -34,7 +35,7 @@ ALL_NODES = Placement("", None)
 class Placer(Protocol):
     """What the algorithm needs of the scheduler and its plugins."""
 
-    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
 
     def assume(self, result: PodResult) -> Status | None:
@@ -43,9 +44,9 @@ class Placer(Protocol):
     def revert(self, result: PodResult) -> None:
         """Undo what ``try_pod`` or ``assume`` did."""
 
-    def feasible(self, result: GroupResult, scheduled: int, remaining: int) -> Status | None:
-        """Whether a group is satisfied, by what was found so far: None, WAIT (it may be, by what
-        remains) or a rejection.
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
+        """Whether the group is satisfied: None, WAIT (it may be, by what remains) or a
+        rejection.
         """
 
     def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
@@ -98,9 +99,9 @@ class GroupAlgorithm:
         self._placer, self._states, self._uses_placements = placer, states, uses_placements
         self._unavailable_status = unavailable
 
-    async def run(self, root: PodGroupInfo) -> Results:
+    def run(self, root: PodGroupInfo) -> Results:
         """The results of the root and of the groups below that were tried."""
-        trial = await self._group(root, ALL_NODES)
+        trial = self._group(root, ALL_NODES)
         self._revert(trial.assumed)
         if trial.result.succeeded and not trial.result.any_placed:
             trial.result.status = group_unschedulable()
@@ -116,28 +117,28 @@ class GroupAlgorithm:
         while pods:
             self._placer.revert(pods.pop())
 
-    async def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
+    def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
         """A group inside a placement of its parent, by the best of its own placements."""
         if not self._uses_placements:
-            return await self._in_placement(info, within)
+            return self._in_placement(info, within)
         placements = self._placer.placements(info, within)
         if isinstance(placements, Status):
             return self._only(GroupResult(info, placements))
         if len(placements) == 1:
-            trial = await self._in_placement(info, placements[0])
+            trial = self._in_placement(info, placements[0])
             if trial.result.will_do or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
         nominated = _nominated_placement(info, placements)
         if nominated is not None:
-            trial = await self._in_placement(info, nominated)
+            trial = self._in_placement(info, nominated)
             if trial.result.succeeded and trial.result.any_placed:
                 return trial
             self._revert(trial.assumed)
         found: list[tuple[Placement, _Trial]] = []
         first: _Trial | None = None
         for placement in placements:
-            trial = await self._in_placement(info, placement)
+            trial = self._in_placement(info, placement)
             self._revert(trial.assumed)
             if trial.result.is_error:
                 return trial
@@ -182,21 +183,21 @@ class GroupAlgorithm:
                 trial.assumed.append(pod)
         return trial
 
-    async def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         is_composite = info.key.type is EntityType.COMPOSITE_POD_GROUP
-        trial = await (self._children(info, placement) if is_composite else self._pods(info, placement))
+        trial = self._children(info, placement) if is_composite else self._pods(info, placement)
         trial.results[info.key] = trial.result
         if not trial.result.succeeded:
             self._revert(trial.assumed)
             trial.result.any_placed = False
         return trial
 
-    async def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """A leaf's pods, one after the other."""
         result, assumed = GroupResult(info), list[PodResult]()
         trial = _Trial(result, {}, assumed)
         scheduled, remaining = len(self._states.placed(info.key)), len(info.unscheduled_pods)
-        result.status = self._placer.feasible(result, scheduled, remaining)
+        result.status = self._placer.feasible(info, scheduled, remaining)
         if result.status is not None and result.status.code != Code.WAIT:
             if result.is_error:
                 result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
@@ -204,7 +205,7 @@ class GroupAlgorithm:
                 result.status = group_unschedulable(*result.status.reasons)
             return trial
         for queued in info.unscheduled_pods:
-            pod = await self._placer.try_pod(queued, placement)
+            pod = self._placer.try_pod(queued, placement)
             result.pods.append(pod)
             if pod.status is None or pod.requires_preemption:
                 assumed.append(pod)
@@ -213,26 +214,27 @@ class GroupAlgorithm:
                 return trial
             remaining -= 1
             scheduled += pod.fits
-            result.status = self._placer.feasible(result, scheduled, remaining)
+            result.status = self._placer.feasible(info, scheduled, remaining)
             if result.status is not None and result.status.code != Code.WAIT:
                 if result.is_error:
                     result.status = failed(f"failed to evaluate placement feasibility: {result.status.message}")
                 return trial
             result.any_placed = result.any_placed or pod.fits
         if result.status is not None:
+            result.waits_for_preemption = result.status is WAITS_FOR_VICTIMS
             result.status = group_unschedulable(*result.status.reasons)
         return trial
 
-    async def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """The groups of a composite group, one after the other."""
         result = GroupResult(info)
         trial = _Trial(result, {}, [])
         scheduled, remaining = 0, len(info.children)
-        result.status = self._placer.feasible(result, scheduled, remaining)
+        result.status = self._placer.feasible(info, scheduled, remaining)
         if result.status is not None and result.status.code != Code.WAIT:
             return trial
         for child in info.children:
-            tried = await self._group(child, placement)
+            tried = self._group(child, placement)
             trial.results.update(tried.results)
             if tried.result.is_error:
                 assert tried.result.status is not None, "it is an error"
@@ -242,7 +244,7 @@ class GroupAlgorithm:
             trial.assumed.extend(tried.assumed)
             remaining -= 1
             scheduled += tried.result.succeeded
-            result.status = self._placer.feasible(result, scheduled, remaining)
+            result.status = self._placer.feasible(info, scheduled, remaining)
             if result.status is not None and result.status.code != Code.WAIT:
                 return trial
         if result.status is not None:

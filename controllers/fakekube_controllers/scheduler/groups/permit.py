@@ -8,22 +8,24 @@ Upstream: podGroupPodSchedulingAlgorithm and podGroupSchedulingDefaultAlgorithm 
 pkg/scheduler/schedule_one_podgroup.go of 1.36.
 """
 
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fakekube.runtime.controller import attempt
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
 from fakekube_controllers.scheduler.framework.placements import Placement
-from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unschedulable
 from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
-from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult
+from fakekube_controllers.scheduler.groups.results import WAITS_FOR_VICTIMS, PodResult
 
 NUM_ASSUMED = "NumAssumed"
 """Where the state of a group's cycle says how many of its pods are assumed on the snapshot."""
 NOT_PERMITTED = Status(Code.WAIT)
-WAITS_FOR_VICTIMS = Status(Code.WAIT, ("pod group is waiting for preemption to complete",))
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -39,18 +41,21 @@ class PermitPlacer(SnapshotPlacer):
     def __init__(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, *, asks_post_filter: bool) -> None:
         super().__init__(algorithm, snapshot, state)
         self._asks_post_filter = asks_post_filter
-        self._requires_preemption = False  # one of the pods tried so far
+        # of the pods tried so far
+        self._requires_preemption = False
+        self._verdict: Status | None = NOT_PERMITTED
+        self._last: PermitResult | None = None
 
-    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement, or make room there; assume and reserve it in the
         snapshot, and ask Permit plugins.
         """
-        result = PermitResult(queued)
+        result = self._last = PermitResult(queued)
         result.state.pod_group = self._state
         self._snapshot.placement = placement.node_names
         found, raised = attempt(self._algorithm.schedule, result.state, queued.info, self._snapshot)
         if isinstance(raised, FitError):
-            await self._make_room(result, raised)
+            self._make_room(result, raised)
         self._snapshot.placement = None
         if raised is None:
             result.node_name = found
@@ -61,15 +66,19 @@ class PermitPlacer(SnapshotPlacer):
             self._reserve_and_permit(result)
         return result
 
-    async def _make_room(self, result: PermitResult, error: FitError) -> None:
+    def _make_room(self, result: PermitResult, error: FitError) -> None:
         """Ask PostFilter plugins, and note why the pod has no node, or which it has soon."""
         framework = self._framework
         if error.num_all_nodes and framework.post_filter_plugins and self._asks_post_filter:
             statuses = error.statuses
             if error.pre_filter_status is not None:
                 statuses = dict.fromkeys(self._snapshot.nodes, error.pre_filter_status)
-            made, status = await framework.run_post_filter_plugins(
-                result.state, result.queued.info, self._snapshot, statuses)
+            answer, raised = attempt(_at_once, framework.run_post_filter_plugins(
+                result.state, result.queued.info, self._snapshot, statuses))
+            if raised is not None:
+                result.status = Status(Code.ERROR, (repr(raised),))
+                return
+            made, status = answer
             error.post_filter_message = status.message if status is not None else ""
             result.nominating_info = made.nominating_info if made is not None else None
             if result.nominating_info is not None:
@@ -106,19 +115,29 @@ class PermitPlacer(SnapshotPlacer):
     def _count(self, change: int) -> None:
         self._state[NUM_ASSUMED] = self._state.get(NUM_ASSUMED, 0) + change
 
-    def feasible(self, result: GroupResult, scheduled: int, remaining: int) -> Status | None:
-        """By what Permit plugins said of the last pod, however many remain: one that may be bound
-        is enough, and it stays so.
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
+        """By what Permit plugins said of the pods so far, however many remain: one that may be
+        bound is enough, and it stays so.
         """
-        if not result.pods:
-            self._requires_preemption = False
-            return NOT_PERMITTED
-        last = result.pods[-1]
-        assert isinstance(last, PermitResult), "made above"
+        if remaining == len(info.unscheduled_pods):  # before the first
+            self._requires_preemption, self._verdict, self._last = False, NOT_PERMITTED, None
+        last = self._last
+        if last is None:
+            return self._verdict
         self._requires_preemption = self._requires_preemption or last.requires_preemption
-        if last.permit is not None or not (last.fits or last.requires_preemption):
-            return result.status
-        if not self._requires_preemption:
-            return None
-        result.waits_for_preemption = True
-        return WAITS_FOR_VICTIMS
+        if last.permit is None and (last.fits or last.requires_preemption):
+            self._verdict = WAITS_FOR_VICTIMS if self._requires_preemption else None
+        return self._verdict
+
+
+def _at_once(asked: Coroutine[object, object, T]) -> T:
+    """What plugins say that wait for nothing. RuntimeError where one waits: nothing else may happen
+    while a group is tried.
+    """
+    try:
+        asked.send(None)
+    except StopIteration as answered:
+        said: T = answered.value
+        return said
+    asked.close()
+    raise RuntimeError("a PostFilter plugin waits while a group is tried")

@@ -18,7 +18,7 @@ from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, Queued
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unschedulable
-from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult
+from fakekube_controllers.scheduler.groups.results import PodResult
 
 NO_PLACEMENTS = "no feasible placements found"
 MAX_SCORE = 100
@@ -31,7 +31,7 @@ class SnapshotPlacer:
         self._algorithm, self._framework = algorithm, algorithm.framework
         self._snapshot, self._state = snapshot, state
 
-    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
         state = CycleState()
         state.pod_group = self._state
@@ -62,11 +62,11 @@ class SnapshotPlacer:
         self._framework.run_unreserve_plugins(result.state, pod, result.node_name)
         self._snapshot.forget_pod(pod.uid, result.node_name)
 
-    def feasible(self, result: GroupResult, scheduled: int, remaining: int) -> Status | None:
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
         """What the first plugin says that is not satisfied; a rejection ends it, WAIT does not."""
         progress, waits = PlacementProgress(remaining, scheduled), None
         for plugin in self._framework.placement_feasible_plugins:
-            status: Status | None = plugin.placement_feasible(self._state, result.info, progress)
+            status: Status | None = plugin.placement_feasible(self._state, info, progress)
             if status is None:
                 continue
             if status.code != Code.WAIT:

@@ -12,6 +12,8 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
+WAITS_FOR_VICTIMS = Status(Code.WAIT, ("pod group is waiting for preemption to complete",))
+"""Said by a placer of a group that fits once the victims of its pods are gone."""
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Where the pods of a group go: all or none, in trees and in placements."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from fakekube_controllers.scheduler.framework.queued import EntityKey, PodGroupI
 from fakekube_controllers.scheduler.framework.status import Code, Status, unschedulable
 from fakekube_controllers.scheduler.groups.algorithm import GroupAlgorithm
 from fakekube_controllers.scheduler.groups.entities import minimum_of, topology_key_of
-from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult, Results, complete
+from fakekube_controllers.scheduler.groups.results import PodResult, Results, complete
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from tests.controllers.scheduler.groups.trees import composite, pod, pod_group, queued
 
@@ -29,7 +29,7 @@ class Slots:
         self.broken: str = ""
         self.tried: list[str] = []
 
-    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         self.tried.append(queued.info.uid)
         if queued.info.uid == self.broken:
             return PodResult(queued, Status(Code.ERROR, ("it broke",)))
@@ -46,8 +46,8 @@ class Slots:
     def revert(self, result: PodResult) -> None:
         self.slots[result.node_name] += 1
 
-    def feasible(self, result: GroupResult, scheduled: int, remaining: int) -> Status | None:
-        minimum = minimum_of(result.info.group)
+    def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
+        minimum = minimum_of(info.group)
         if scheduled + remaining < minimum:
             return unschedulable(f"minCount ({minimum}) cannot be satisfied: {scheduled} scheduled, {remaining} remaining")
         if scheduled < minimum:
@@ -69,20 +69,10 @@ class Slots:
         return max(found, key=lambda each: len(each[1]))[0]
 
 
-def _ended(cycle: Coroutine[object, None, Results]) -> Results:
-    """What a cycle returns that waits for nothing."""
-    try:
-        cycle.send(None)
-    except StopIteration as end:
-        results: Results = end.value
-        return results
-    raise AssertionError("it waits for something")
-
-
 def run(placer: Slots, root: PodGroupInfo, known: GroupStates | None = None, *, uses_placements: bool = False) -> Results:
     """One cycle; nothing stays assumed after it."""
     before = dict(placer.slots)
-    results = _ended(GroupAlgorithm(placer, known or GroupStates(), uses_placements=uses_placements).run(root))
+    results = GroupAlgorithm(placer, known or GroupStates(), uses_placements=uses_placements).run(root)
     assert placer.slots == before
     complete(root, results)
     return results

@@ -378,6 +378,33 @@ async def test_a_permit_plugin_of_ones_own_counts_too():
         assert set(await gangs.bound()) == {"a", "b"}
 
 
+class Waits:
+    """PostFilter: waits for something."""
+
+    name = "Waits"
+
+    def __init__(self, args, handle):
+        self._handle = handle
+
+    async def post_filter(self, state, pod, snapshot, statuses):
+        await self._handle.wait_for(lambda: None, 10)
+
+
+async def test_a_post_filter_plugin_that_waits_is_an_error():
+    """Given a PostFilter plugin that waits while a group is tried / then that is an error of the
+    whole group, and the scheduler goes on with others.
+    """
+    async with cluster("1.36", "GangScheduling", scheduler_plugins=lambda _: [Waits]) as made:
+        gangs = OlderGangs(made)
+        await gangs.node(cpu="1")
+        await gangs.group("g", 1)
+        await gangs.pod("a", "g", cpu="2")
+        assert await gangs.reason("a") == "SchedulerError"
+        assert "waits while a group is tried" in await gangs.why("a")
+        await gangs.pod("single")
+        assert set(await gangs.bound()) == {"single"}
+
+
 async def test_without_the_gang_plugin_a_group_is_what_fits():
     """Given GenericWorkload alone / then pods of a gang are bound as they come, group or not."""
     async with cluster("1.36") as made:
