@@ -62,8 +62,8 @@ class Demo(GroupStory):
     async def tell(self) -> None:
         """Servers, workers, room."""
         await self.say(
-            "A training of two parameter servers and three workers. Each role is a gang, and neither is of use without the other: a "
-            "CompositePodGroup is the parent of both, and wants both (minGroupCount: 2). There are four GPUs.")
+            "A training of two servers and three workers. Each role is a gang, and neither is of use without the other: "
+            "a CompositePodGroup is the parent of both, and wants both (minGroupCount: 2). There are four GPUs.")
         await self.create_nodes(nodes("node-0", "node-1", gpus=2))
         await self.create(TREE)
         await self.create(pods("servers", 2))
