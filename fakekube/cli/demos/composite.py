@@ -81,5 +81,5 @@ class Demo(GroupStory):
         await self.create_nodes(nodes("node-2", gpus=2))
         await self.until(lambda: len(self.rows(status="Running")) == 5)
         await self.say(
-            "A third node comes, and all five start in one attempt. Controllers of several roles, as JobSet, make such trees; "
+            "A third node comes, and all five start in one attempt. Controllers whose Jobs play several roles make such trees; "
             "they may be four levels deep.")
