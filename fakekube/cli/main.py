@@ -268,6 +268,22 @@ def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
 
 
 @cli.command()
+@click.argument("object_name", metavar="OBJECT")
+@where
+@click.option("-n", "--namespace", default="default", show_default=True, help="The namespace of the object.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help=(
+    "A text for people, or JSON for programs."))
+def why(object_name: str, server: str | None, kubeconfig: str | None, namespace: str, output: str) -> None:
+    """Say why OBJECT of a served cluster waits, and the smallest change that would let it go on.
+
+    OBJECT is as kubectl names it: pod/web-0, podgroup/g, job/report.
+    """
+    from fakekube.cli.why import run as ask
+
+    ask(server, kubeconfig, object_name, namespace, output)
+
+
+@cli.command()
 @click.argument("first", type=click.Path(exists=True, dir_okay=False))
 @click.argument("second", type=click.Path(exists=True, dir_okay=False))
 @click.argument("resources", nargs=-1)

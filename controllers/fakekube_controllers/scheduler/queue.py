@@ -322,6 +322,15 @@ class SchedulingQueue:
         return (self._active.get(key) or self._backing_off.get(key) or self._error_backing_off.get(key)
                 or self._unschedulable.get(key))
 
+    def is_active(self, entity: QueuedEntityInfo) -> bool:
+        """Whether an entity is tried as soon as it is its turn."""
+        return entity.key in self._active
+
+    def backs_off_until(self, entity: QueuedEntityInfo) -> float | None:
+        """When an entity that backs off is tried again, in Unix seconds; None: it does not."""
+        backs_off = entity.key in self._backing_off or entity.key in self._error_backing_off
+        return self._backoff.end(entity, aligned=self._pops_from_backoff) if backs_off else None
+
     def take_out(self, key: EntityKey) -> int:
         """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""
         if self._active.delete(key) is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt, attempt_async
@@ -25,7 +26,7 @@ from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHand
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventResource
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
-from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import EntityType, QueuedPodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
@@ -36,6 +37,7 @@ from fakekube_controllers.scheduler.runtime import Framework, Shared
 from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
 
 if TYPE_CHECKING:
+    from fakekube.runtime.why import Answer
     from fakekube_controllers.scheduler.groups.groups import Groups
 
 CYCLE = "cycle"  # the key
@@ -84,6 +86,18 @@ class Scheduler:
             self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
             release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
         ).install(self.ctx, self._registered())
+        self.ctx.why[PODS.group_resource] = self._why
+
+    def _why(self, pod: ReadOnlyTree) -> "Answer":
+        from fakekube_controllers.scheduler.why.answers import Answers
+
+        return Answers(self.ctx, self).pod(pod)
+
+    def why_group(self, kind: EntityType, group: ReadOnlyTree) -> "Answer":
+        """Why a group is not scheduled."""
+        from fakekube_controllers.scheduler.why.answers import Answers
+
+        return Answers(self.ctx, self).group(kind, group)
 
     def _registered(self) -> Iterator[ClusterEvent]:
         for framework in self.profiles.values():

@@ -99,6 +99,12 @@ class GroupAlgorithm:
             trial.result.status = group_unschedulable()
         return trial.results
 
+    def in_placement(self, root: PodGroupInfo, placement: Placement) -> Results:
+        """The results of one placement of the root."""
+        trial = self._in_placement(root, placement)
+        self._revert(trial.assumed)
+        return trial.results
+
     def _revert(self, pods: list[PodResult]) -> None:
         while pods:
             self._placer.revert(pods.pop())

@@ -5,10 +5,11 @@ pkg/scheduler/schedule_one_podgroup.go.
 """
 
 from collections import Counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.binding import Binding
 from fakekube_controllers.scheduler.cache import Cache
@@ -37,6 +38,9 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 
+if TYPE_CHECKING:
+    from fakekube.runtime.why import Answer
+
 GANG_SCHEDULING = "GangScheduling"  # the plugin
 PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy"
 
@@ -53,6 +57,9 @@ class PodScheduler(Protocol):
 
     def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
         """Whether a pod is not to be tried."""
+
+    def why_group(self, kind: EntityType, group: ReadOnlyTree) -> "Answer":
+        """Why a group is not scheduled."""
 
     async def prepare_for_binding(self, binding: Binding) -> None:
         """Assume a pod on its node, and bind it."""

@@ -4,11 +4,15 @@ Upstream: the parts of pkg/scheduler/{scheduler,eventhandlers}.go that the gate 
 switches on.
 """
 
+from functools import partial
+
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.diagnoses import Diagnosis
 from fakekube_controllers.scheduler.event_handlers import watched_resources
+from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE
 from fakekube_controllers.scheduler.framework.events import EventResource
 from fakekube_controllers.scheduler.framework.queued import (
     EntityKey,
@@ -28,6 +32,7 @@ class Groups:
     """
 
     def __init__(self, ctx: Context, scheduler: PodScheduler) -> None:
+        self._ctx, self._scheduler = ctx, scheduler
         self.states = scheduler.shared.groups = scheduler.cache.groups = GroupStates()
         sort = next(iter(scheduler.profiles.values())).queue_sort_plugins[0]
         self.queue = scheduler.queue.groups = GroupQueue(scheduler.queue, self.states, ctx.clock, sort.sort_key)
@@ -49,6 +54,7 @@ class Groups:
             self._remove(kind, group)
 
         ctx.add_handler(resource, added, updated, deleted)
+        ctx.why[resource.group_resource] = partial(self._scheduler.why_group, kind)
 
     def _set(self, kind: EntityType, group: Tree) -> None:
         key = _key(kind, group)
@@ -66,6 +72,10 @@ class Groups:
     async def schedule(self, queued: QueuedPodGroupInfo) -> None:
         """One attempt on a root group."""
         status = await self._cycles.attempt(queued)
+        if status is not None:
+            reason = UNSCHEDULABLE if status.is_rejection else SCHEDULER_ERROR
+            self._scheduler.failures.diagnoses.record(
+                meta.uid_of(queued.root.group), Diagnosis(queued.attempts, self._ctx.clock.time(), reason, status.message))
         self.queue.end(queued, status)
 
 
