@@ -10,6 +10,8 @@ from typing import Any
 
 from fakekube.apimachinery import pod_resources
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -88,6 +90,17 @@ class NodeResourcesFit:
         if not reasons:
             return None
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """What is short of each resource."""
+        if node is None:
+            return None
+        short = {"pods": len(node.pods) + 1 - node.allocatable.get("pods", 0)}
+        for name, asked in pod.requests.items():
+            if asked and not self._is_ignored(name):
+                short[name] = asked + node.requested.get(name, 0) - node.allocatable.get(name, 0)
+        target = changes.node_target(node)
+        return [changes.add_resource(target, name, amount) for name, amount in short.items() if amount > 0]
 
     def _is_ignored(self, name: str) -> bool:
         if not self._ignored and not self._ignored_groups:
