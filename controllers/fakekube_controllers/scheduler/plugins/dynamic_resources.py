@@ -18,8 +18,10 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, error, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.plugins.releases import minor_version
 
 NOT_FOUND = "not found"
+NO_CLAIMS, SILENT_SINCE = "no new claims to deallocate", 37
 CLAIMS_RELEASED = "deallocation and deletion of ResourceClaims completed"
 
 
@@ -30,6 +32,7 @@ class DynamicResources:
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """Takes no arguments."""
+        self._nothing = unschedulable(*(() if minor_version(handle.version) >= SILENT_SINCE else (NO_CLAIMS,)))
         self._uses_placements = handle.enabled("TopologyAwareWorkloadScheduling")
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -47,7 +50,7 @@ class DynamicResources:
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[PostFilterResult | None, Status | None]:
         """An error where the state is missing, else nothing to say."""
-        return None, unschedulable() if self.name in state else error(NOT_FOUND)
+        return None, self._nothing if self.name in state else error(NOT_FOUND)
 
     async def pod_group_post_filter(
         self, state: CycleState, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
