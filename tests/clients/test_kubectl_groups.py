@@ -21,7 +21,8 @@ Kubectl = Callable[..., str]
 GPU, RACK = "nvidia.com/gpu", "topology.kubernetes.io/rack"
 GANG: dict[str, Any] = {"schedulingPolicy": {"gang": {}}}
 SCHEDULED, NOT_SCHEDULED = "condition=PodGroupInitiallyScheduled", "condition=PodGroupInitiallyScheduled=False"
-UNAVAILABLE = "pod group is unschedulable, 0/{} placements are available, first placement status: minCount ({}) cannot be satisfied"
+UNAVAILABLE = (
+    "pod group is unschedulable, 0/{} placements are available, first placement status: minCount ({}) cannot be satisfied")
 NOBODY_TO_EVICT = "pod group preemption: No preemption victims found for incoming preemptor"
 
 
@@ -167,7 +168,7 @@ def test_a_job_is_resized_and_its_gang_with_it(inside: Kubectl) -> None:
            "--timeout=30s")
     assert places(inside, "elastic") == ["", *["node-0"] * 4]
     refused = inside("patch", "job", "elastic", "--type=merge", "-p", '{"spec": {"scheduling": null}}', code=1)
-    assert "The Job \"elastic\" is invalid: spec.scheduling: Invalid value: null: field cannot be cleared once set" in refused
+    assert 'The Job "elastic" is invalid: spec.scheduling: Invalid value: null: field cannot be cleared once set' in refused
 
 
 @pytest.mark.spec("WAS-112")
@@ -176,7 +177,7 @@ def test_a_block_that_makes_no_sense_is_refused(inside: Kubectl) -> None:
     then kubectl says why not, and nothing is made.
     """
     wrong = inside("create", "-f", "-", stdin=job("wrong", 2, scheduling={"disruptionMode": {"all": {}}}), code=1)
-    assert "The Job \"wrong\" is invalid: spec.scheduling.disruptionMode: Invalid value" in wrong
+    assert 'The Job "wrong" is invalid: spec.scheduling.disruptionMode: Invalid value' in wrong
     assert inside("get", "jobs,podgroups,workloads") == ""
 
 
