@@ -11,6 +11,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.devices.allocator import Allocator
 from fakekube_controllers.scheduler.devices.references import allocation_of, reservations_of
+from fakekube_controllers.scheduler.devices.requests import asked_of
 from fakekube_controllers.scheduler.framework.types import NodeInfo
 
 MAX_ALTERNATIVES = 8
@@ -63,12 +64,17 @@ class PodClaims:
             return 0
         for place, claim in enumerate(self.claims):
             allocation = allocation_of(claim) or found.allocations.get(place)
-            names = dict.fromkeys(each["request"] for each in allocation["devices"]["results"]) if allocation else {}
-            for request in (claim["spec"].get("devices") or {}).get("requests") or ():
+            names = dict.fromkeys(each["request"] for each in results_of(allocation)) if allocation else {}
+            for request in asked_of(claim).get("requests") or ():
                 for number, each in enumerate(request.get("firstAvailable") or ()):
                     if f"{request['name']}/{each['name']}" in names:
                         total += MAX_ALTERNATIVES - number
         return total
+
+
+def results_of(allocation: ReadOnlyTree) -> Sequence[ReadOnlyTree]:
+    """The devices of an allocation."""
+    return (allocation.get("devices") or {}).get("results") or ()
 
 
 def is_available(allocation: ReadOnlyTree, node: NodeInfo) -> bool:
@@ -94,7 +100,7 @@ def bound_devices(claim: ReadOnlyTree) -> list[tuple[ReadOnlyTree, ReadOnlyTree 
         return []
     return [
         (result, next((each for each in status if all(each[key] == result[key] for key in ("driver", "pool", "device"))), None))
-        for result in allocation["devices"]["results"] if result.get("bindingConditions")]
+        for result in results_of(allocation) if result.get("bindingConditions")]
 
 
 def is_ready(claim: ReadOnlyTree) -> tuple[bool, str]:

@@ -29,7 +29,7 @@ from fakekube_controllers.scheduler.devices.pod_claims import (
     may_be_freed,
 )
 from fakekube_controllers.scheduler.devices.references import ClaimProblem, allocation_of
-from fakekube_controllers.scheduler.devices.requests import claim_name
+from fakekube_controllers.scheduler.devices.requests import asked_of, claim_name
 from fakekube_controllers.scheduler.devices.selectors import Selectors
 from fakekube_controllers.scheduler.devices.slices import TaintedSlices
 from fakekube_controllers.scheduler.devices.tracker import ClaimTracker
@@ -163,7 +163,7 @@ class ClaimScheduling:
 
     def _check(self, claim: ReadOnlyTree) -> Status | None:
         """Why no node can have the claim: its classes."""
-        for request in (claim["spec"].get("devices") or {}).get("requests") or ():
+        for request in asked_of(claim).get("requests") or ():
             alternatives = request.get("firstAvailable") or ()
             if alternatives and not self._features.prioritized_list:
                 return unresolvable(
@@ -209,7 +209,7 @@ class ClaimScheduling:
         """
         assert claims.special is not None, "there is one"
         claim = claims.claims[claims.special]
-        if (claim["spec"].get("devices") or {}).get("requests"):
+        if asked_of(claim).get("requests"):
             return unresolvable("cannot schedule extended resource claim")
         resources = [name for name in self.extended_resources_of(pod) if not node.allocatable.get(name)]
         if not resources and claims.special == 0:
