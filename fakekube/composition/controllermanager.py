@@ -23,6 +23,8 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.gvk import GroupResource
+    from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
+    from fakekube.runtime.why import Answer
     from fakekube.util.entrypoints import EntryPoint
 
 CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
@@ -324,6 +327,10 @@ class ControllerManager:
         """What the controllers wait for, as people read it."""
         if self._manager is not None:
             yield from self._manager.explain()
+
+    def why(self, resource: "GroupResource", obj: "ReadOnlyTree") -> "list[Answer]":
+        """What the controllers that run answer for an object; see ``fakekube.runtime.why``."""
+        return self._manager.why(resource, obj) if self._manager is not None else []
 
     @property
     def runs_kubelet(self) -> bool:

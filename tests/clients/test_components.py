@@ -1,110 +1,24 @@
 """Upstream's own kube-controller-manager and kube-scheduler beside a server whose controllers are
-off, all but the kubelet.
-
-The environment names the binaries, of the newest release that a cluster can be:
-``KUBE_CONTROLLER_MANAGER``, ``KUBE_SCHEDULER``. Where one is not named, and is not on the PATH
-either, the tests are skipped.
+off, all but the kubelet. Skipped where they are not named; see ``components.py``.
 """
 
-import json
-import os
-import shutil
-import socket
-import subprocess
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from fakekube.apimachinery.namespace_defaults import CERTIFICATE
-from fakekube.composition.options import ClusterOptions
-from fakekube.testing.background import BackgroundCluster
+from tests.clients.components import COMPONENTS, MARKS, World, components
 
-COMPONENTS = {"kube-controller-manager": "KUBE_CONTROLLER_MANAGER", "kube-scheduler": "KUBE_SCHEDULER"}
-BINARIES = {name: os.environ.get(variable) or shutil.which(name) for name, variable in COMPONENTS.items()}
-MISSING = [f"{name} (set {COMPONENTS[name]} to its path)" for name, path in BINARIES.items() if not path]
-WITHIN = "90s"
 LABELS = {"app": "web"}
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "nginx"}]}}
 
-pytestmark = [
-    pytest.mark.fake_only(reason="a real cluster has them already"), pytest.mark.toolchain, pytest.mark.timeout(600),
-    pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}"),
-]
-
-class World:
-    """The cluster, and what the components have said so far."""
-
-    def __init__(self, cluster: BackgroundCluster, logs: dict[str, Path]) -> None:
-        self.cluster, self._logs = cluster, logs
-
-    def send(self, method: str, path: str, body: Any = None) -> Any:
-        """An answer's body; None when there is nothing at the path."""
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.cluster.url + path, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            if error.code == 404:
-                return None
-            raise
-
-    def create(self, path: str, name: str, **fields: Any) -> None:
-        self.send("POST", path, {"metadata": {"name": name}, **fields})
-
-    def status(self, path: str) -> Any:
-        return self.send("GET", path).get("status") or {}
-
-    def until(self, predicate: Callable[[], bool]) -> None:
-        """Wait. A failure tells what the components complained of."""
-        try:
-            self.cluster.run_until(predicate, within=WITHIN)
-        except Exception as error:
-            error.add_note("\n".join(self.errors()))
-            raise
-
-    def errors(self) -> list[str]:
-        """The lines of errors and of what is fatal, as klog writes them."""
-        return [line for log in self._logs.values() for line in log.read_text().splitlines() if line[:1] in ("E", "F")]
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A server on real time with two nodes, the two components beside it."""
-    folder = tmp_path_factory.mktemp("components")
-    (folder / "ca.pem").write_text(CERTIFICATE)
-    options = ClusterOptions.of(
-        clock="real", controllers="kubelet", nodes=2, client_ca_file=folder / "ca.pem", advertise_address="127.0.0.2")
-    logs = {name: folder / f"{name}.log" for name in COMPONENTS}
-    with BackgroundCluster(options, kubeconfig=folder / "kubeconfig") as cluster:
-        running = [_started(name, cluster.kubeconfig, folder / name, logs[name]) for name in COMPONENTS]
-        try:
-            yield World(cluster, logs)
-        finally:
-            for process in running:
-                process.terminate()
-            for process in running:
-                process.wait(30)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _started(name: str, kubeconfig: Path, certificates: Path, log: Path) -> "subprocess.Popen[bytes]":
-    options = ["--kubeconfig", "--authentication-kubeconfig", "--authorization-kubeconfig"]
-    with log.open("wb") as file:
-        return subprocess.Popen(
-            [str(BINARIES[name]), *(f"{option}={kubeconfig}" for option in options), "--bind-address=127.0.0.1",
-             f"--secure-port={_free_port()}", f"--cert-dir={certificates}", "--leader-elect=true"], stdout=file, stderr=file)
+    """A server with two nodes, the two components beside it."""
+    with components(tmp_path_factory.mktemp("components")) as world:
+        yield world
 
 
 def test_they_lead(world: World) -> None:

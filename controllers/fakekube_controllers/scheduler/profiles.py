@@ -56,8 +56,8 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
     ``scheduler_config``: the tree of a KubeSchedulerConfiguration; it may also name plugins of the
     entry points ``fakekube.scheduler_plugins``.
     """
-    registry = in_tree_registry()
-    default = default_plugins(ctx.enabled)
+    registry = in_tree_registry(ctx.version)
+    default = default_plugins(ctx.enabled, ctx.version)
     given: Callable[[Context], Sequence[PluginFactory]] | None = ctx.options.get("scheduler_plugins")
     for factory in given(ctx) if given is not None else ():
         name: str = factory.name  # type: ignore[attr-defined]  # a class of plugins has a name

@@ -2,7 +2,7 @@
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -86,6 +86,12 @@ class FitError(Exception):
         self.pre_filter_status, self.post_filter_message = pre_filter_status, post_filter_message
         self.pending_plugins = pending_plugins
         super().__init__(self.text())
+
+    def also(self, plugins: Iterable[str]) -> "FitError":
+        """The same, rejected by these plugins too."""
+        names = tuple(dict.fromkeys((*self.plugins, *plugins)))
+        return self if names == self.plugins else FitError(
+            self.statuses, self.num_all_nodes, self.pre_filter_status, self.post_filter_message, names, self.pending_plugins)
 
     def text(self) -> str:
         """``0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.``, and the

@@ -133,6 +133,10 @@ class GroupStates:
         """The pods of a PodGroup, on nodes and waiting."""
         return len(self._waiting.get(key, ())) + len(self._placed.get(key, ()))
 
+    def waiting(self, key: EntityKey) -> list[PodInfo]:
+        """The pods of a PodGroup that wait for a node, in the order in which they came."""
+        return list(self._waiting.get(key, {}).values())
+
     def placed(self, key: EntityKey) -> Collection[Placed]:
         """The pods of a PodGroup that are on nodes, assumed ones included."""
         return self._placed.get(key, {}).values()

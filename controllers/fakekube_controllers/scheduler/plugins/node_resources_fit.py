@@ -11,6 +11,8 @@ from typing import Any
 
 from fakekube.apimachinery import meta, pod_resources
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -109,6 +111,18 @@ class NodeResourcesFit:
         if not reasons:
             return None
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """What is short of each resource."""
+        if node is None:
+            return None
+        short = {"pods": len(node.pods) + 1 - node.allocatable.get("pods", 0)}
+        for name, asked in pod.requests.items():
+            has = node.allocatable.get(name, 0)
+            if asked and not self._is_ignored(name, has):
+                short[name] = asked + node.requested.get(name, 0) - has
+        target = changes.node_target(node)
+        return [changes.add_resource(target, name, amount) for name, amount in short.items() if amount > 0]
 
     def _is_ignored(self, name: str, has: int) -> bool:
         """Whether a resource, of which a node has so much, is not looked at: devices may stand for

@@ -98,6 +98,20 @@ def test_anti_affinity_of_pods_that_are_there():
     assert filtered(pod("p", B), nodes) == "skipped"
 
 
+def test_a_node_takes_its_pods_along_to_another_zone():
+    """Given a node with a pod that hates others, and likes them / when the node is moved to another
+    zone / then these stay away from that zone, and no more from the first; when it is gone, they go
+    anywhere.
+    """
+    handle, hater = Handle(), pod("x", B, affinity={**far(term()), **liking(5, term())})
+    plugin, others = plugin_of(InterPodAffinity, handle), [zoned("a2", "a"), zoned("b2", "b")]
+    for zone, expected in (("a", {"a2": HATES, "b2": None}), ("b", {"a2": None, "b2": HATES})):
+        found = statuses(plugin, pod("p", A), [zoned("x1", zone, hater), *others], handle)
+        assert {name: found[name] for name in expected} == expected
+    assert statuses(plugin, pod("p", A), others, handle) == "skipped"
+    assert scores(plugin, pod("p", A), others, handle) == "skipped"
+
+
 def test_the_first_reason_is_told():
     """Given a node against which everything speaks / then affinity comes first, then the pod's own
     anti-affinity.
