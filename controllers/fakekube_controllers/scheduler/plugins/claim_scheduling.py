@@ -39,8 +39,10 @@ from fakekube_controllers.scheduler.framework.queued import pod_group_key
 from fakekube_controllers.scheduler.framework.status import Status, error, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.plugins.extended_resources import DEVICE_CLASSES, ExtendedResources
+from fakekube_controllers.scheduler.plugins.releases import minor_version
 
 COMMON = "claims of the cluster"
+STILL, SILENT_SINCE = "still not schedulable", 37
 SLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False)
 TAINT_RULES_GATE, GROUPS_GATE = "DRADeviceTaintRules", "DRAWorkloadResourceClaims"
 TAINT_RULE_VERSIONS = {"1.35": "v1alpha3", "1.36": "v1beta2"}
@@ -78,10 +80,11 @@ class ClaimScheduling:
         self._features = features_of(handle)
         self.shares = handle.enabled(GROUPS_GATE)
         self.tracker = _tracker(handle, self._features)
+        self._is_silent = minor_version(handle.version) >= SILENT_SINCE
         self._classes = handle.lister(DEVICE_CLASSES)
         self._slices = TaintedSlices(handle.lister(SLICES), self._taint_rules(handle))
         self._selectors = Selectors(
-            int(handle.version.partition(".")[2]), multiple_allocations=self._features.consumable_capacity,
+            minor_version(handle.version), multiple_allocations=self._features.consumable_capacity,
             list_attributes=self._features.list_type_attributes, spawn=handle.spawn)
         self._ids = handle.rng.fork("shares of devices")
         self._writer = ClaimWriter(
@@ -357,7 +360,7 @@ class ClaimScheduling:
                 return True, unschedulable("deletion of ResourceClaim completed")
         except APIError as failure:
             return True, error(str(failure))
-        return False, unschedulable()
+        return False, unschedulable(*(() if self._is_silent else (STILL,)))
 
     async def free_of_group(self, group: ReadOnlyTree, pod: PodInfo, of_pods: Sequence[PodClaims]) -> Status | None:
         """Free a claim that keeps a group from its nodes, or take back the group's reservation.

@@ -27,19 +27,15 @@ from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroup
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, error, unschedulable
-<<<<<<< HEAD
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.plugins import arguments
 from fakekube_controllers.scheduler.plugins.extended_resources import extended_resources
 from fakekube_controllers.scheduler.plugins.hints import hint
+from fakekube_controllers.scheduler.plugins.releases import minor_version
 
 if TYPE_CHECKING:
     from fakekube_controllers.scheduler.devices.pod_claims import PodClaims
     from fakekube_controllers.scheduler.plugins.claim_scheduling import ClaimScheduling
-=======
-from fakekube_controllers.scheduler.framework.types import PodInfo
-from fakekube_controllers.scheduler.plugins.releases import minor_version
->>>>>>> main
 
 NOT_FOUND = "not found"
 NO_CLAIMS, SILENT_SINCE = "no new claims to deallocate", 37
@@ -63,12 +59,8 @@ class DynamicResources:
     name = "DynamicResources"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
-<<<<<<< HEAD
         self._args, self._handle = arguments.checked(self.name, args, handle.enabled), handle
-=======
-        """Takes no arguments."""
         self._nothing = unschedulable(*(() if minor_version(handle.version) >= SILENT_SINCE else (NO_CLAIMS,)))
->>>>>>> main
         self._uses_placements = handle.enabled("TopologyAwareWorkloadScheduling")
         self._scores = handle.enabled("DRAPrioritizedList")
         self._resources = extended_resources(handle)
@@ -143,18 +135,13 @@ class DynamicResources:
     async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[PostFilterResult | None, Status | None]:
-<<<<<<< HEAD
         """Free a claim that keeps the pod from all nodes; an error where there is no state."""
         if self.name not in state:
             return None, error(NOT_FOUND)
         claims: PodClaims | None = state[self.name]
         if claims is None:
-            return None, unschedulable()
+            return None, self._nothing
         return None, (await self._work.free_one(pod, claims))[1]
-=======
-        """An error where the state is missing, else nothing to say."""
-        return None, self._nothing if self.name in state else error(NOT_FOUND)
->>>>>>> main
 
     async def pod_group_post_filter(
         self, state: CycleState, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
