@@ -120,7 +120,7 @@ async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> N
         await addons.install(client, made)
 
 
-GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.draftworkload:addon"}
+GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
 """The add-ons that gates of ours are of no use without."""
 
 

@@ -48,7 +48,7 @@ def watched_resources(ctx: Context) -> dict[EventResource, Resource]:
         found[EventResource.RESOURCE_SLICE] = Resource(device, "v1", "resourceslices", "ResourceSlice", namespaced=False)
         found[EventResource.DEVICE_CLASS] = Resource(device, "v1", "deviceclasses", "DeviceClass", namespaced=False)
     if ctx.enabled(DRAFT_GATE):
-        from fakekube_controllers.draftworkload.definition import WORKLOADS
+        from fakekube_controllers.scheduler.draft.definition import WORKLOADS
 
         found[EventResource.WORKLOAD] = WORKLOADS
     elif ctx.enabled(GROUPS_GATE):

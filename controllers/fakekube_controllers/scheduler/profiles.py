@@ -60,7 +60,7 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
     registry = in_tree_registry(ctx.version)
     default = default_plugins(ctx.enabled, ctx.version)
     if ctx.enabled(DRAFT_GATE):
-        from fakekube_controllers.draftworkload.plugin import DraftGangs
+        from fakekube_controllers.scheduler.draft.plugin import DraftGangs
 
         registry[DraftGangs.name], default[DraftGangs.name] = DraftGangs, 0
     given: Callable[[Context], Sequence[PluginFactory]] | None = ctx.options.get("scheduler_plugins")

@@ -24,7 +24,7 @@ class ScheduledGroups(Protocol):
 def groups_of(ctx: Context, scheduler: PodScheduler) -> ScheduledGroups | None:
     """Follow the groups of a cluster. None where pods are tried one by one."""
     if ctx.enabled(DRAFT_GATE):
-        from fakekube_controllers.draftworkload.plugin import follow
+        from fakekube_controllers.scheduler.draft.plugin import follow
 
         follow(scheduler)
         return None

@@ -11,8 +11,8 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import JOBS
-from fakekube_controllers.draftworkload import groups
-from fakekube_controllers.draftworkload.definition import WORKLOADS
+from fakekube_controllers.scheduler.draft import groups
+from fakekube_controllers.scheduler.draft.definition import WORKLOADS
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.queued import EntityKey
 from fakekube_controllers.scheduler.groups.cycle import PodScheduler

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
-from fakekube_controllers.draftworkload import groups
-from fakekube_controllers.draftworkload.definition import OFF, REPLICATED, WORKLOADS
+from fakekube_controllers.scheduler.draft import groups
+from fakekube_controllers.scheduler.draft.definition import OFF, REPLICATED, WORKLOADS
 
 INVALID = 422
 

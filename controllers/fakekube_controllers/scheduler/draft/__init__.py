@@ -14,8 +14,8 @@ GATE = "DraftWorkload"
 
 def addon() -> AddOn:
     """The kind and its webhooks."""
-    from fakekube_controllers.draftworkload import webhooks
-    from fakekube_controllers.draftworkload.definition import GROUP, VERSION, definition
+    from fakekube_controllers.scheduler.draft import webhooks
+    from fakekube_controllers.scheduler.draft.definition import GROUP, VERSION, definition
 
     return AddOn("draftworkload", manifests=(definition(),), webhooks=(
         _webhook("mpod", webhooks.name_group, ("", "v1", "pods"), ("CREATE",), mutating=True, has_client=True),

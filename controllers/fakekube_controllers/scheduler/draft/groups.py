@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.draftworkload.definition import GROUP, OFF, REPLICATED, SINGLE
+from fakekube_controllers.scheduler.draft.definition import GROUP, OFF, REPLICATED, SINGLE
 
 WORKLOAD, POD_GROUP, REPLICA = f"{GROUP}/workload", f"{GROUP}/pod-group", f"{GROUP}/pod-group-replica"
 """Annotations in place of the draft's ``spec.workload`` {name, podGroup, podGroupReplica}."""

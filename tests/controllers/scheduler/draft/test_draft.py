@@ -6,8 +6,8 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apis.gates import Gates
 from fakekube.client.resources import JOBS, NODES, PODS
 from fakekube.composition.cluster import Cluster
-from fakekube_controllers.draftworkload.definition import WORKLOADS
-from fakekube_controllers.draftworkload.groups import POD_GROUP, REPLICA, WORKLOAD, resolved
+from fakekube_controllers.scheduler.draft.definition import WORKLOADS
+from fakekube_controllers.scheduler.draft.groups import POD_GROUP, REPLICA, WORKLOAD, resolved
 from tests.controllers.world import NAMESPACE, condition, job_manifest
 
 
