@@ -362,6 +362,11 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
     "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
     "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
     "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
+    "gang": (10.0, "Jobs that start whole or not at all. One that waits holds nothing."),
+    "preemption": (10.0, "A gang that matters more than others. Who has to go, and who is spared."),
+    "topology": (10.0, "A gang that stays in one rack. It waits until one has room for all of it."),
+    "composite": (5.0, "Two roles that start together. Each is a gang, and neither starts without the other."),
+    "spreading": (5.0, "Pods that are spread over zones. As evenly as they have to be."),
     "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""

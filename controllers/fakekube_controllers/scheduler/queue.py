@@ -214,6 +214,18 @@ class SchedulingQueue:
             self.groups.begin(entity)
         return entity
 
+    def pop_pod(self, key: EntityKey) -> QueuedPodInfo | None:
+        """One pod, whatever it waits for but a PreEnqueue plugin; in flight from now on."""
+        entity = self.entity(key)
+        if entity is not None and key not in self._active:
+            self._to_active(entity)
+        entity = self._active.delete(key)
+        if not isinstance(entity, QueuedPodInfo):
+            return None
+        entity.attempts += 1
+        self._in_flight.begin(entity.info.uid)
+        return entity
+
     def done(self, uid: str) -> None:
         """A pod is in flight no more."""
         self._in_flight.end(uid)

@@ -22,11 +22,11 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
-from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers, watched_resources
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE, GROUPS_GATE, EventHandlers
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
-from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventResource
+from fakekube_controllers.scheduler.framework.events import ClusterEvent
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
-from fakekube_controllers.scheduler.framework.queued import EntityType, QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import EntityType, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
@@ -38,7 +38,7 @@ from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
 
 if TYPE_CHECKING:
     from fakekube.runtime.why import Answer
-    from fakekube_controllers.scheduler.groups.groups import Groups
+    from fakekube_controllers.scheduler.groups.releases import ScheduledGroups
 
 CYCLE = "cycle"  # the key
 POP_FROM_BACKOFF_GATE = "SchedulerPopFromBackoffQ"
@@ -63,7 +63,7 @@ class Scheduler:
         self.profiles, self.backoff = setup_of(ctx, self.shared)
         self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
         self.pods = ctx.lister(PODS)
-        self.groups: Groups | None = None
+        self.groups: ScheduledGroups | None = None
 
     def setup(self, queue: WorkQueue[str]) -> None:
         """Add the handlers of nodes, pods and what plugins have registered."""
@@ -77,14 +77,15 @@ class Scheduler:
         self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
-        if EventResource.POD_GROUP in watched_resources(self.ctx):
+        are_groups_on = self.ctx.enabled(GROUPS_GATE) or self.ctx.enabled(DRAFT_GATE)
+        if are_groups_on:
             # without the gate nothing of groups is loaded
-            from fakekube_controllers.scheduler.groups.groups import Groups
+            from fakekube_controllers.scheduler.groups.releases import groups_of
 
-            self.groups = Groups(self.ctx, self)
+            self.groups = groups_of(self.ctx, self)
         EventHandlers(
             self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
-            release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
+            release=self._release, are_groups_on=are_groups_on,
         ).install(self.ctx, self._registered())
         self.ctx.why[PODS.group_resource] = self._why
 
@@ -126,10 +127,11 @@ class Scheduler:
         if queued is None:
             return None
         self.cycles.add(request)  # one entity a turn, so that other components get theirs
-        if isinstance(queued, QueuedPodInfo):
+        group = self.groups.group_to_schedule(queued) if self.groups is not None else None
+        if group is not None and self.groups is not None:
+            await self.groups.schedule(group)
+        elif isinstance(queued, QueuedPodInfo):
             await self._schedule_pod(queued)
-        elif isinstance(queued, QueuedPodGroupInfo) and self.groups is not None:
-            await self.groups.schedule(queued)
         return None
 
     async def _schedule_pod(self, queued: QueuedPodInfo) -> None:
