@@ -61,6 +61,7 @@ ASKED = st.builds(
     Asked, st.integers(1, 8), st.integers(0, 6), st.sampled_from(["", "", "a", "c"]), st.booleans(), RARELY, RARELY, RARELY,
     RARELY)
 ASKED_OF_TREES = ASKED.map(lambda asked: asked._replace(port=False, apart=False, spread=False))
+GROUPS = st.tuples(st.integers(1, 2), st.integers(1, 3), ASKED_OF_TREES)  # minimum, pods, what they ask for
 
 
 async def make_nodes(running: Cluster, nodes: list[Node]) -> None:
@@ -159,7 +160,7 @@ def test_a_gang(nodes: list[Node], asked: Asked, minimum: int, more: int, in_zon
 
 
 @settings(max_examples=15)
-@given(NODES, st.lists(st.tuples(st.integers(1, 2), st.integers(1, 3), ASKED_OF_TREES), min_size=1, max_size=3), st.integers(1, 3))
+@given(NODES, st.lists(GROUPS, min_size=1, max_size=3), st.integers(1, 3))
 def test_a_tree(nodes: list[Node], groups: list[tuple[int, int, Asked]], minimum: int) -> None:
     """Given any nodes and a composite group of gangs, then the same holds."""
     minimum = min(minimum, len(groups))
