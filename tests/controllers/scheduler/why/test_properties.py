@@ -130,7 +130,7 @@ async def do_what_is_proposed(make: Any, what: str, wanted: int) -> None:
                     assert await members_bound(other) >= wanted, f"not with {changes}:\n{answer}"
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(NODES, ASKED)
 def test_a_pod(nodes: list[Node], asked: Asked) -> None:
     """Given any nodes and a pod, when it waits and what is proposed is done, then it has a node;
@@ -143,7 +143,7 @@ def test_a_pod(nodes: list[Node], asked: Asked) -> None:
     asyncio.run(do_what_is_proposed(make, "pod/p", 1))
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(NODES, ASKED, st.integers(1, 4), st.integers(0, 2), st.booleans())
 def test_a_gang(nodes: list[Node], asked: Asked, minimum: int, more: int, in_zone: bool) -> None:
     """Given any nodes and a gang, of which a pod may be missing, maybe to be in one zone, when it
