@@ -86,13 +86,13 @@ class Answers:
             return Answer(about, "WaitingForPermit", f"has node {waiting.node_name}, and waits for {plugins} to permit it")
         if self._scheduler.cache.is_assumed_pod(uid):
             return Answer(about, "Binding", "has a node, and is being bound to it")
+        queued = self._queue.entity(pod_key(pod))
+        if isinstance(queued, QueuedPodInfo):  # so are pods of groups before 1.37
+            return self._of_its_own(about, framework, queued)
         states, key = self._scheduler.shared.groups, group_key_of(pod)
         if states is not None and key is not None:
             return self._member(about, pod, key)
-        queued = self._queue.entity(pod_key(pod))
-        if not isinstance(queued, QueuedPodInfo):
-            return Answer(about, "InFlight", "is being tried, or not known to the scheduler yet", attempts=self._attempts(uid))
-        return self._of_its_own(about, framework, queued)
+        return Answer(about, "InFlight", "is being tried, or not known to the scheduler yet", attempts=self._attempts(uid))
 
     def _member(self, about: str, pod: ReadOnlyTree, key: EntityKey) -> Answer:
         """A pod is tried with its group."""
