@@ -26,7 +26,8 @@ class Measures:
     """The measures in a folder, for the checkout ``root`` as it is now."""
 
     def __init__(self, folder: Path, root: Path) -> None:
-        self._folder, self._index, self._lock = folder, folder / "index.json", Lock()
+        self._folder, self._index = folder, folder / "index.json"
+        self._lock, self._measuring = Lock(), Lock()
         folder.mkdir(parents=True, exist_ok=True)
         files = [*root.glob("fakekube/**/*.py"), *root.glob("controllers/**/*.py"), *root.glob("tests/**/test_*.py")]
         self._digests = {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
@@ -35,7 +36,7 @@ class Measures:
         """Measure those of the test files that are not known as they are now. ``measure`` runs them
         and writes what it finds to a file.
         """
-        with self._lock:
+        with self._measuring:
             index = self._read()
             wanted = [file for file in files if index["tests"].get(file, [""])[0] != self._digests[file]]
             if not wanted:
@@ -47,12 +48,12 @@ class Measures:
             for file in wanted:
                 mine = [test for test in failed if test.startswith(f"{file}::")]
                 index["tests"][file] = [self._digests[file], data, mine]
-            self._index.write_text(json.dumps(index))
+            with self._lock:
+                self._index.write_text(json.dumps(index))
 
     def failed(self, files: Iterable[str]) -> list[str]:
         """The tests of these files that fail without a change."""
-        with self._lock:
-            index = self._read()
+        index = self._read()
         return [test for file in files for test in index["tests"][file][2]]
 
     def tests(self, module: str, code: str, lines: Collection[int], files: Collection[str]) -> list[str]:
@@ -62,8 +63,7 @@ class Measures:
         What is executed at import concerns every test that executes anything of the module; what
         nobody is known to execute, as in other processes, every test there is.
         """
-        with self._lock:
-            index = self._read()
+        index = self._read()
         counts, touching, everybody = Counter[str](), set[str](), set[str]()
         at_import = not _inside_functions(code, lines)
         by_run: dict[str, set[str]] = defaultdict(set)
@@ -85,7 +85,8 @@ class Measures:
         return sorted(wanted, key=lambda test: (not any(name in test for name in BROAD), counts[test], test))
 
     def _read(self) -> Any:
-        return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}
+        with self._lock:
+            return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}
 
 
 def _inside_functions(code: str, lines: Collection[int]) -> bool:

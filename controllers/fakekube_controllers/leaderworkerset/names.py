@@ -70,6 +70,22 @@ def parent_and_ordinal(name: str) -> tuple[str, int]:
     return (parent, ordinal) if ordinal <= MAX_ORDINAL else (parent, -1)
 
 
+def number(text: str) -> int:
+    """A number of a label or annotation. Raises ValueError in Go's words."""
+    digits = text[text[:1] in ("+", "-"):]
+    if not digits.isdigit() or not digits.isascii() or len(digits) > 18:
+        raise ValueError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+    return int(text)
+
+
+def divided(amount: int, by: int) -> tuple[int, int]:
+    """Quotient and remainder as Go has them. Raises ValueError in its words."""
+    if by == 0:
+        raise ValueError("panic: runtime error: integer divide by zero [recovered]")
+    quotient = abs(amount) // abs(by) * (1 if (amount < 0) == (by < 0) else -1)
+    return quotient, amount - quotient * by
+
+
 def index_of(obj: ReadOnlyTree) -> int | None:
     """The number of the group that a pod or StatefulSet is of, by its label."""
     text = meta.labels_of(obj).get(GROUP_INDEX, "")

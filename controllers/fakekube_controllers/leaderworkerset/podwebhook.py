@@ -44,14 +44,7 @@ def _size(pod: Tree) -> int:
     text = meta.annotations_of(pod).get(names.SIZE)
     if text is None:
         raise ValueError(f"size annotation is unexpectedly missing for pod {meta.name_of(pod)}")
-    return _number(text)
-
-
-def _number(text: str) -> int:
-    """A number of a label or annotation. Raises ValueError in Go's words."""
-    if not text.removeprefix("-").isdigit() or not text.isascii() or len(text) > 18:
-        raise ValueError(f'strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)
+    return names.number(text)
 
 
 def _ordinal(pod: Tree) -> int:
@@ -81,11 +74,10 @@ def _complete_worker(pod: Tree, size: int) -> None:
     text = annotations.get(names.SUBGROUP_SIZE)
     if text is None or labels.get(names.SUBGROUP_INDEX):
         return
-    of_subgroup = _number(text)
-    if of_subgroup < 1:
-        raise ValueError("runtime error: integer divide by zero")
-    is_extra = (size - 1) % of_subgroup == 0  # the leader is one more in the first subgroup
-    _put_into_subgroup(pod, annotations.get(names.LEADER_NAME, ""), str((index - 1 if is_extra else index) // of_subgroup))
+    of_subgroup = names.number(text)
+    is_extra = names.divided(size - 1, of_subgroup)[1] == 0  # the leader is one more in the first subgroup
+    subgroup = names.divided(index - 1 if is_extra else index, of_subgroup)[0]
+    _put_into_subgroup(pod, annotations.get(names.LEADER_NAME, ""), str(subgroup))
 
 
 def _put_into_subgroup(pod: Tree, leader: str, index: str) -> None:
@@ -121,4 +113,7 @@ def _add_variables(pod: Tree, namespace: str) -> None:
     told = {ADDRESS: leader, SIZE: meta.annotations_of(pod)[names.SIZE], INDEX: labels[names.WORKER_INDEX]}
     first = [{"name": name, "value": value} for name, value in told.items()]
     for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
-        container["env"] = first + [env for env in container.get("env") or () if env["name"] not in told]
+        kept: dict[str, Tree] = {}  # of two with one name the first
+        for env in [*first, *(container.get("env") or ())]:
+            kept.setdefault(env["name"], env)
+        container["env"] = [dict(env) for env in kept.values()]

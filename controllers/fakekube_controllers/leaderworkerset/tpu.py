@@ -49,8 +49,8 @@ def _of_group(pod: Tree, containers: Sequence[Tree], size: int) -> None:
 
 def _of_subgroup(pod: Tree, container: Tree) -> None:
     annotations, labels = meta.annotations_of(pod), meta.labels_of(pod)
-    size = int(annotations[names.SUBGROUP_SIZE])
-    number, index = (int(labels.get(label, "")) for label in (names.SUBGROUP_INDEX, names.WORKER_INDEX))
+    size = names.number(annotations[names.SUBGROUP_SIZE])
+    number, index = (names.number(labels.get(label, "")) for label in (names.SUBGROUP_INDEX, names.WORKER_INDEX))
     of_leader = annotations.get(OF_LEADER) == "true"
     leader, start, end = meta.name_of(pod), size * number + 1, size * (number + 1)
     hosts: list[str] = []
@@ -66,7 +66,8 @@ def _of_subgroup(pod: Tree, container: Tree) -> None:
             start, end = start - 1, end - 1
     hosts += [f"{leader}-{each}" for each in range(start, end + 1)]
     port = _port(container) or str(DEFAULT_PORT)
-    _tell(container, leader, (index if of_leader else index - 1) % size, [(host, port) for host in _hosts(pod, hosts)], port)
+    worker_id = names.divided(index if of_leader else index - 1, size)[1]
+    _tell(container, leader, worker_id, [(host, port) for host in _hosts(pod, hosts)], port)
 
 
 def _tell(container: Tree, leader: str, worker_id: int, places: Sequence[tuple[str, str]], port: str) -> None:

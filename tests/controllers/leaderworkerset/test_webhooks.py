@@ -97,7 +97,7 @@ async def test_nonsense_is_a_bad_request(world, spec):
     ({label("size"): "2"}, "p", "parsing pod ordinal for pod p"),
     ({label("size"): "2"}, "p-0",
      f"Failure constructing environment variables, no group index label found for pod {NAMESPACE}/p-0"),
-    ({label("size"): "2", label("subgroup-size"): "0"}, "p-1", "runtime error: integer divide by zero"),
+    ({label("size"): "2", label("subgroup-size"): "0"}, "p-1", "panic: runtime error: integer divide by zero [recovered]"),
 ])
 async def test_a_pod_by_hand_that_is_in_no_group_is_an_error(world, annotations, name, text):
     """Given a pod with the label of a set / when it does not say where it belongs / then its
@@ -108,6 +108,20 @@ async def test_a_pod_by_hand_that_is_in_no_group_is_an_error(world, annotations,
             "metadata": {"name": name, "namespace": NAMESPACE, "labels": {label("name"): "l"}, "annotations": annotations},
             "spec": {"containers": [{"name": "main", "image": "busybox"}]}})
     assert (caught.value.code, caught.value.message) == (500, f'admission webhook "mpod.kb.io" denied the request: {text}')
+
+
+async def test_a_variable_counts_once(world):
+    """Given a pod by hand whose container has variables of one name / when it is created / then the
+    group's come first, and of two the first stays.
+    """
+    env = [{"name": name, "value": value} for name, value in (("A", "1"), ("LWS_GROUP_SIZE", "9"), ("A", "2"))]
+    pod = await world.client.create(PODS, {
+        "metadata": {
+            "name": "p-1", "namespace": NAMESPACE, "annotations": {label("size"): "+2"},
+            "labels": {label("name"): "l", label("group-index"): "0"}},
+        "spec": {"containers": [{"name": "main", "image": "busybox", "env": env}]}})
+    assert [(each["name"], each.get("value")) for each in pod["spec"]["containers"][0]["env"]] == [
+        ("LWS_LEADER_ADDRESS", f"l-0..{NAMESPACE}"), ("LWS_GROUP_SIZE", "+2"), ("LWS_WORKER_INDEX", "1"), ("A", "1")]
 
 
 async def test_it_stands_beside_jobset():

@@ -21,7 +21,8 @@ from fakekube.testing.history import Change, History
 from fakekube.util.treediff import MISSING, differences
 
 FOLDER = Path(__file__).parent
-IGNORED = ("metadata.resourceVersion", "metadata.managedFields", "metadata.uid", "metadata.creationTimestamp")
+IGNORED = ("metadata.resourceVersion", "metadata.managedFields", "metadata.uid", "metadata.creationTimestamp",
+           "spec.claimRef.resourceVersion")
 SILENT = ("leases", "flowschemas", "prioritylevelconfigurations")
 SUFFIX_LENGTH = 5
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -1,0 +1,125 @@
+"""Nodes as they would be after changes.
+
+A change is tried on a copy of a node, and shows in a snapshot of its own.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fakekube.apimachinery import meta, pod_resources, quantity
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+HOSTNAME = "kubernetes.io/hostname"
+COSTS: Mapping[str, float] = {
+    changes.UNCORDON: 1.0, changes.ADD_RESOURCE: 1.0, changes.REMOVE_TAINT: 1.4, changes.SET_LABEL: 1.5,
+    changes.REMOVE_LABEL: 1.5, changes.DELETE_POD: 3.0}
+
+
+def cost(wanted: Iterable[Change], pod: PodInfo) -> float:
+    """How much a pod asks for: the less the better. Of a resource its share of the request."""
+    total = 0.0
+    for each in wanted:
+        total += COSTS.get(each.action, 5.0)
+        if each.action == changes.ADD_RESOURCE:
+            resource = str(each.details["resource"])
+            asked = pod.requests.get(resource) or 1
+            total += changes.amount_of(resource, str(each.details["amount"])) / asked
+    return total
+
+
+def changed_node(node: NodeInfo, wanted: Iterable[Change]) -> NodeInfo:
+    """A node after changes that have it as their target."""
+    assert node.node is not None, "a snapshot has no other nodes"
+    tree, changed = copy.deepcopy(dict(node.node)), node.copy()
+    for each in wanted:
+        if each.action == changes.DELETE_POD:
+            changed.remove(str(each.details["uid"]))
+        else:
+            _change(tree, each.action, each.details)
+    changed.set_node(tree)
+    return changed
+
+
+def _change(node: Tree, action: str, details: Mapping[str, Any]) -> None:
+    labels = node["metadata"].setdefault("labels", {})
+    if action == changes.ADD_RESOURCE:
+        allocatable = node.setdefault("status", {}).setdefault("allocatable", {})
+        resource = details["resource"]
+        total = pod_resources.read({resource: details["amount"]})
+        pod_resources.add(total, pod_resources.read({resource: allocatable.get(resource) or "0"}))
+        nano, form = total[resource]
+        allocatable[resource] = quantity.render(nano, form)
+    elif action == changes.UNCORDON:
+        node["spec"].pop("unschedulable", None)
+        _remove_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule")
+    elif action == changes.REMOVE_TAINT:
+        _remove_taint(node, details["key"], details["effect"])
+    elif action == changes.SET_LABEL:
+        labels[details["key"]] = details["value"]
+    elif action == changes.REMOVE_LABEL:
+        labels.pop(details["key"], None)
+
+
+def _remove_taint(node: Tree, key: str, effect: str) -> None:
+    """As the controller does it once the node is uncordoned."""
+    node["spec"]["taints"] = [
+        each for each in node["spec"].get("taints") or () if (each["key"], each["effect"]) != (key, effect)]
+
+
+def changed(snapshot: Snapshot, wanted: Iterable[Change]) -> Snapshot:
+    """A snapshot after changes of nodes, and nodes that are added."""
+    trial = snapshot.copy()
+    by_node: dict[str, list[Change]] = {}
+    for each in wanted:
+        kind, _, name = each.target.partition("/")
+        if each.action == changes.ADD_NODE:
+            for number in range(int(str(each.details["count"]))):
+                trial.put(new_node(snapshot.all_nodes[str(each.details["like"])], f"new-{number}"))
+        elif each.action == changes.DELETE_POD:
+            by_node.setdefault(str(each.details["node"]), []).append(each)
+        elif kind == "node":
+            by_node.setdefault(name, []).append(each)
+    for name, listed in by_node.items():
+        trial.put(changed_node(trial.all_nodes[name], listed))
+    return trial
+
+
+def new_node(like: NodeInfo, name: str) -> NodeInfo:
+    """An empty node that is like another."""
+    assert like.node is not None, "a snapshot has no other nodes"
+    tree = copy.deepcopy(dict(like.node))
+    tree["metadata"] = {**tree["metadata"], "name": name, "uid": f"uid of {name}"}
+    labels = dict(meta.labels_of(like.node))
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    tree["metadata"]["labels"] = labels
+    made = NodeInfo(name)
+    made.set_node(tree)
+    return made
+
+
+def merged(wanted: Iterable[Change]) -> tuple[Change, ...]:
+    """Changes without those that are there twice; amounts for one node are added up."""
+    amounts: dict[tuple[str, str], int] = {}
+    others: dict[tuple[str, str, str], Change] = {}
+    for each in wanted:
+        if each.action == changes.ADD_RESOURCE:
+            resource = str(each.details["resource"])
+            key = each.target, resource
+            amounts[key] = amounts.get(key, 0) + changes.amount_of(resource, str(each.details["amount"]))
+        else:
+            others.setdefault((each.action, each.target, each.text), each)
+    added = [changes.add_resource(target, resource, amount) for (target, resource), amount in amounts.items() if amount]
+    return (*others.values(), *added)
+
+
+def pod_like(info: PodInfo, name: str) -> ReadOnlyTree:
+    """A pod that is like another, and new."""
+    pod = dict(info.pod)
+    pod["metadata"] = {**pod["metadata"], "name": name, "uid": f"uid of {name}"}
+    return pod
