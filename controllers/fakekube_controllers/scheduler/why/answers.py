@@ -39,6 +39,7 @@ from fakekube_controllers.scheduler.why.gangs import GangRoom
 from fakekube_controllers.scheduler.why.room import Room
 
 MAX_PLACES = 5000
+MOST_MEMBERS = 5  # of a group, of which each is told of
 
 
 class Held(NamedTuple):
@@ -211,6 +212,10 @@ class Answers:
             if root == key:
                 return answer
             return Answer(about, answer.state, f"is tried with {root}", changes=answer.changes, because=(answer,))
+        alone = [info.pod for info in states.waiting(key) if self._queue.entity(pod_key(info.pod)) is not None]
+        if alone:  # before 1.37 pods of groups are queued one by one
+            because = tuple(self.pod(pod) for pod in alone[:MOST_MEMBERS])
+            return Answer(about, "Waiting", f"has {placed} pods on nodes, and {len(alone)} that wait", because=because)
         lacking = quorum.lacking(states, root)
         if lacking.changes:
             count = f"{placed} pods of it are on nodes"
