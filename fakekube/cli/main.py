@@ -268,6 +268,22 @@ def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
 
 
 @cli.command()
+@click.argument("object_name", metavar="OBJECT")
+@where
+@click.option("-n", "--namespace", default="default", show_default=True, help="The namespace of the object.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help=(
+    "A text for people, or JSON for programs."))
+def why(object_name: str, server: str | None, kubeconfig: str | None, namespace: str, output: str) -> None:
+    """Say why OBJECT of a served cluster waits, and the smallest change that would let it go on.
+
+    OBJECT is as kubectl names it: pod/web-0, podgroup/g, job/report.
+    """
+    from fakekube.cli.why import run as ask
+
+    ask(server, kubeconfig, object_name, namespace, output)
+
+
+@cli.command()
 @click.argument("first", type=click.Path(exists=True, dir_okay=False))
 @click.argument("second", type=click.Path(exists=True, dir_okay=False))
 @click.argument("resources", nargs=-1)
@@ -346,6 +362,11 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
     "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
     "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
     "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
+    "gang": (10.0, "Jobs that start whole or not at all. One that waits holds nothing."),
+    "preemption": (10.0, "A gang that matters more than others. Who has to go, and who is spared."),
+    "topology": (10.0, "A gang that stays in one rack. It waits until one has room for all of it."),
+    "composite": (5.0, "Two roles that start together. Each is a gang, and neither starts without the other."),
+    "spreading": (5.0, "Pods that are spread over zones. As evenly as they have to be."),
     "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""

@@ -12,16 +12,22 @@ from fakekube.composition.options import DEFAULT_KUBECONFIG
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import Response
     from fakekube.client.client import Client
+    from fakekube.client.rest import Query
 
-def call(server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes = b"") -> bytes:
+
+def call(
+    server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes = b"", *, query: "Query | None" = None,
+) -> bytes:
     """Ask a served cluster for one of its own paths; the answer's body.
 
     Raises ClickException for any that is an error.
     """
-    return asyncio.run(_call(server, kubeconfig, method, path, body))
+    return asyncio.run(_call(server, kubeconfig, method, path, body, query))
 
 
-async def _call(server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes) -> bytes:
+async def _call(
+    server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes, query: "Query | None",
+) -> bytes:
     from fakekube.apimachinery.errors import APIError
     from fakekube.client.kubeconfig import ConfigError
     from fakekube.client.transport import TransportError
@@ -29,18 +35,16 @@ async def _call(server: str | None, kubeconfig: str | None, method: str, path: s
     try:
         client = client_of(server, kubeconfig)
         try:
-            answer: Response = await client.request(method, path, body=body)
+            answer: Response = await client.request(method, path, query=query, body=body)
         finally:
             await client.close()
     except APIError as error:
-        if error.code == 404:
+        if error.code == 404 and not (error.details or {}).get("name"):
             raise click.ClickException("what answers there is no fakekube that knows this command") from error
         raise click.ClickException(error.message) from error
     except (ConfigError, TransportError) as error:
         raise click.ClickException(str(error)) from error
     return answer.body
-
-
 
 
 def client_of(server: str | None, kubeconfig: str | None) -> "Client":

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
+    from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
     from fakekube.webhooks.callables import Function
 
@@ -112,7 +113,7 @@ class Cluster:
             "scheduler_plugins": scheduler_plugins}
         self._controllers = ControllerManager(
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
-            extra=controllermanager.extra_components(extra),
+            extra=controllermanager.extra_components(extra, self.options.feature_gates),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self._identity = Identity(self.options)
         self.token = self._identity.token
@@ -157,7 +158,7 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers)
+            controllers=self._controllers, why=self.why)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
 
     def _reasons(self) -> Iterable[str]:
@@ -396,6 +397,16 @@ class Cluster:
         controllers = self._controllers
         add_stages = controllers.add_stages if controllers.runs_kubelet else None
         return await create_all(self.client, manifests, add_stages=add_stages)
+
+    async def why(self, what: str, *, namespace: str = "default") -> "Answer":
+        """Why an object waits, and the smallest change that would let it go on.
+
+        ``what`` is as kubectl names it: ``pod/web-0``, ``podgroup/g``, ``job/report``. What is in
+        flight counts as it is: settle first. Raises APIError, 400 for what names no resource, 404.
+        """
+        from fakekube.composition import why
+
+        return await why.answer(self.client, self.apiserver.storage, self._controllers.why, what, namespace)
 
     def webhook(
         self, *resources: str, operations: Iterable[str] = ("CREATE", "UPDATE"), mutating: bool = False, name: str = "",

@@ -23,6 +23,8 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.gvk import GroupResource
+    from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
+    from fakekube.runtime.why import Answer
     from fakekube.util.entrypoints import EntryPoint
 
 CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
@@ -117,13 +120,19 @@ async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> N
         await addons.install(client, made)
 
 
-def extra_components(extra: Iterable[Any] | str) -> list[Any]:
-    """The components of the option ``extra``: as they are, or by texts ``module:attribute``.
+GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
+"""The add-ons that gates of ours are of no use without."""
+
+
+def extra_components(extra: Iterable[Any] | str, gates: Mapping[str, bool] = MappingProxyType({})) -> list[Any]:
+    """The components of the option ``extra``, as they are or by texts ``module:attribute``, and
+    the add-ons of the gates that are on.
 
     Raises OptionError for a text that names nothing.
     """
     if isinstance(extra, str):
         extra = [text for text in extra.replace(",", " ").split() if text]
+    extra = [*extra, *(addon for gate, addon in GATE_ADDONS.items() if gates.get(gate))]
     return [made_of(cluster_options.named("extra", one)) if isinstance(one, str) else one for one in extra]
 
 
@@ -324,6 +333,10 @@ class ControllerManager:
         """What the controllers wait for, as people read it."""
         if self._manager is not None:
             yield from self._manager.explain()
+
+    def why(self, resource: "GroupResource", obj: "ReadOnlyTree") -> "list[Answer]":
+        """What the controllers that run answer for an object; see ``fakekube.runtime.why``."""
+        return self._manager.why(resource, obj) if self._manager is not None else []
 
     @property
     def runs_kubelet(self) -> bool:

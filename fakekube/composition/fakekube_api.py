@@ -7,6 +7,8 @@
     POST /fakekube/v1/controllers  {"stop": "scheduler"}; start and restart likewise
     GET  /fakekube/v1/snapshot     all of the cluster as a file, for ``fakekube serve --from``
                                    and ``fakekube diff``
+    GET  /fakekube/v1/why          why ``?object=pod/x&namespace=default`` waits, and what would let
+                                   it go on; ``&output=text`` for people
 
 What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
@@ -25,31 +27,36 @@ from fakekube.composition.options import OptionError
 from fakekube.util.clusterclock import ClockError, ClusterClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.snapshot import Snapshot
+    from fakekube.runtime.why import Answer
     from fakekube.util.activity import Activity
+
+    Why = Callable[..., Awaitable[Answer]]
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
 JSON = "application/json"
 CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
+WHY_FIELDS = ("object", "namespace", "output")
 
 
 def install(
     apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-    controllers: "ControllerManager",
+    controllers: "ControllerManager", why: "Why",
 ) -> None:
     """Let a cluster's server answer these paths.
 
     ``activity`` is that of the cluster, held while a request is answered.
     """
-    api = FakekubeAPI(clock, activity, take_snapshot, controllers)
+    api = FakekubeAPI(clock, activity, take_snapshot, controllers, why)
     apiserver.extra_paths |= {
-        f"{PREFIX}/clock": api.clock, f"{PREFIX}/controllers": api.controllers, f"{PREFIX}/snapshot": api.snapshot}
+        f"{PREFIX}/clock": api.clock, f"{PREFIX}/controllers": api.controllers, f"{PREFIX}/snapshot": api.snapshot,
+        f"{PREFIX}/why": api.why}
 
 
 class FakekubeAPI:
@@ -57,10 +64,10 @@ class FakekubeAPI:
 
     def __init__(
         self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-        controllers: "ControllerManager",
+        controllers: "ControllerManager", why: "Why",
     ) -> None:
         self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
-        self._controllers = controllers
+        self._controllers, self._why = controllers, why
 
     async def clock(self, request: Request) -> Response:
         """The clock, after what the request does to it.
@@ -110,6 +117,21 @@ class FakekubeAPI:
         if request.method != "GET":
             raise errors.method_not_allowed()
         return Response(200, self._take_snapshot().encode(), "application/gzip")
+
+    async def why(self, request: Request) -> Response:
+        """Why an object waits. Raises APIError 400 for what names none, 404, 405."""
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        wanted = _wanted(request, WHY_FIELDS)
+        if "object" not in wanted:
+            raise errors.bad_request("name an object: object=pod/NAME")
+        output = wanted.get("output", "json")
+        if output not in ("json", "text"):
+            raise errors.bad_request("output is neither json nor text")
+        answer = await self._why(str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"))
+        if output == "text":
+            return Response(200, f"{answer}\n".encode(), "text/plain; charset=utf-8")
+        return _json({"kind": "Why", "apiVersion": API_VERSION, **answer.tree()})
 
     async def _move(self, wanted: Tree) -> None:
         """Move first and pause afterwards: a move that is refused has changed nothing."""

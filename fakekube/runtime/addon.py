@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.client.typed import TypedObject
 from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.context import Context
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
-    from fakekube.apimachinery.types import Tree
+    from fakekube.apimachinery.types import ReadOnlyTree, Tree
+    from fakekube.runtime.why import Answer
 
 Explainer = Callable[[Context], Iterable[str]]
 """Says what is being waited for and why, from the caches of a context."""
+WhyOfContext = Callable[[Context, "ReadOnlyTree"], "Answer | None"]
+"""Answers why an object waits, from the caches of a context; None: there is nothing to say."""
 
 
 class Webhook(NamedTuple):
@@ -59,7 +63,8 @@ class AddOn(NamedTuple):
 
     ``manifests`` are objects to be there before the controllers run: trees, YAML texts, or files
     and directories (their paths). Definitions among them are waited for. ``apis`` are there in a
-    ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and ``cluster.explain`` say.
+    ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and ``cluster.explain`` say;
+    ``why`` are, by resource, what answers ``Cluster.why`` for its objects.
     """
 
     name: str
@@ -69,25 +74,27 @@ class AddOn(NamedTuple):
     webhooks: tuple[Webhook, ...] = ()
     apis: tuple[AggregatedAPI, ...] = ()
     explainers: tuple[Explainer, ...] = ()
+    why: Mapping[GroupResource, WhyOfContext] = MappingProxyType({})
 
     @property
     def components(self) -> tuple[Declaration, ...]:
         """What a manager runs of it."""
-        if not self.explainers:
+        if not self.explainers and not self.why:
             return self.controllers
         explaining = controller(f"{self.name}-explainer").starts_with(is_needed=_always)
-        return (*self.controllers, explaining.runs(partial(_Explaining, self.explainers)))
+        return (*self.controllers, explaining.runs(partial(_Explaining, self.explainers, self.why)))
 
 
 class _Explaining:
     """A component that does nothing but explain."""
 
-    def __init__(self, explainers: tuple[Explainer, ...]) -> None:
-        self._explainers = explainers
+    def __init__(self, explainers: tuple[Explainer, ...], why: Mapping[GroupResource, WhyOfContext]) -> None:
+        self._explainers, self._why = explainers, why
 
     async def start(self, ctx: Context) -> None:
         """Be asked from now on."""
         ctx.explainers.append(partial(self._lines, ctx))
+        ctx.why.update({resource: partial(function, ctx) for resource, function in self._why.items()})
 
     async def stop(self) -> None:
         """Nothing is left to stop."""

@@ -29,8 +29,10 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube.workqueue.ratelimit import RateLimiter
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.gvk import GroupResource
     from fakekube.cache.typed import TypedLister
     from fakekube.client.recorder import EventBroadcaster, Recorder
+    from fakekube.runtime.why import Why
 
 
 class Context:
@@ -54,6 +56,7 @@ class Context:
         self.version, self.gates, self.options = version, gates or {}, options or {}
         self.metrics = metrics or Metrics()
         self.explainers: list[Callable[[], Iterator[str]]] = []
+        self.why: dict[GroupResource, Why] = {}  # answers why objects of a resource wait
         self._parent_client, self._user_agent, self._user = client, user_agent, user
         self._parent_tasks, self._informers, self._events = tasks, informers, events
         self._registrations: list[Registration] = []

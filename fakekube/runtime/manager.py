@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.presence import ResourcePresence
-from fakekube.apimachinery.types import Json
+from fakekube.apimachinery.types import Json, ReadOnlyTree
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
@@ -26,6 +27,7 @@ from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import EventBroadcaster
+    from fakekube.runtime.why import Answer
 
 
 class Manager:
@@ -185,6 +187,11 @@ class Manager:
         for name in self.names:
             if name in states and is_snapshotted(one := self.activate(name)):
                 one.load(states[name])
+
+    def why(self, resource: GroupResource, obj: ReadOnlyTree) -> "list[Answer]":
+        """What the running components answer for an object of a resource; see ``runtime.why``."""
+        asked = [ctx.why[resource] for ctx in self._running.values() if ctx is not None and resource in ctx.why]
+        return [answer for each in asked if (answer := each(obj)) is not None]
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fakekube.composition.options import ClusterOptions
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
+    from fakekube.runtime.why import Answer
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
     from fakekube.webhooks.callables import Function
@@ -127,6 +128,10 @@ class BackgroundCluster:
         """
         assert self._loop is not None, "not started"
         return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result(timeout_seconds)
+
+    def why(self, what: str, *, namespace: str = "default") -> "Answer":
+        """Why an object waits, and what would let it go on; see ``Cluster.why``."""
+        return self.call(lambda cluster: cluster.why(what, namespace=namespace))
 
     def snapshot(self, timeout_seconds: float | None = None) -> "Snapshot":
         """All of the cluster as it is now; see ``Cluster.snapshot``.

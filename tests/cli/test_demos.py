@@ -99,6 +99,38 @@ STORIES = {
         "Liveness probe failed", "Container main failed liveness probe, will be restarted", "one restart",
         "At the end: NAME KIND STATUS READY RESTARTS",
     ],
+    "gang": [
+        "spec.scheduling says that each is a gang", "alpha Scheduled (gang of 3)",
+        "a pod gets a node: Successfully assigned default/alpha-0-", "alpha runs", "beta Unschedulable (gang of 3)",
+        "One GPU is free, and none of beta's pods takes it",
+        "minCount (3) cannot be satisfied: 1 scheduled, 1 remaining", "gamma Scheduled (no gang)", "what waits holds nothing",
+        "alpha is done, and beta has started, whole", "beta Scheduled (gang of 4)", "minCount is 4",
+        "All of them are Complete: alpha, beta, gamma", "At the end: NAME STATUS NODE alpha Scheduled (gang of 3)",
+    ],
+    "preemption": [
+        "Now comes urgent", "a pod has to go: Preempted by podgroup", "urgent Scheduled (gang of 3)",
+        "went with both of its pods, not with one; of singles 1 could stay", "Their Jobs have made new pods, which wait",
+        "urgent is done. batch runs again, whole.", "For batch the 2 pods that had to go count as failed",
+        "At the end: NAME STATUS NODE batch Scheduled (gang of 2)",
+    ],
+    "topology": [
+        "two in the rack east, two in the rack west", "It is in east", "train Scheduled (gang of 4)",
+        "Seven GPUs were free, but only west had four", "next Unschedulable (gang of 4)", "and three GPUs in east: it waits",
+        "0/2 placements are available", "train is done, and next has west for itself, though single still runs in east",
+        "At the end: NAME STATUS NODE single Scheduled (no gang)",
+    ],
+    "composite": [
+        "wants both (minGroupCount: 2)", "2 of them wait: the other child of their parent is not complete",
+        "servers Unschedulable (gang of 2)", "nobody starts", "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining",
+        "workers Scheduled (gang of 3)", "all five start in one attempt",
+        "At the end: NAME STATUS NODE servers Scheduled (gang of 2) workers Scheduled (gang of 3) servers-0 Running node-0",
+    ],
+    "spreading": [
+        "north with two nodes, south with one", "There are 2 in north and 2 in south",
+        "the scheduler finds none: 0/3 nodes are available", "There are 3 in north and 2 in south", "The sixth waits",
+        "south is open again: 3 in north and 3 in south",
+        "At the end: NAME STATUS NODE web-",
+    ],
     "garbage-collection": [
         "Each names its owner in metadata.ownerReferences", "propagationPolicy Background", "The Deployment was gone at once",
         "web Deployment Terminating nobody", "with the finalizer foregroundDeletion", "Only the Deployment is gone",

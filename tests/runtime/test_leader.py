@@ -11,6 +11,7 @@ from fakekube.composition.cluster import Cluster
 from fakekube.runtime import controller
 from fakekube.runtime.leader import LeaderElector
 from fakekube.runtime.standalone import run_components
+from fakekube.util.driver import Stalled
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 
@@ -105,6 +106,20 @@ async def test_who_is_overruled_stops_at_once(cluster):
     assert first.told == ["started", "stopped"]
 
 
+async def test_nobody_waits_for_an_election():
+    """Given a leader that renews and another that waits, when virtual time is to run until
+    something happens, then it does not run for them.
+    """
+    async with Cluster(clock="auto", controllers="", nodes=0) as cluster:
+        first, second = Candidate(cluster, "first"), Candidate(cluster, "second")
+        first.run()
+        second.run()
+        await cluster.settle()
+        assert (first.told, second.told) == (["started"], [])
+        with pytest.raises(Stalled, match="only daemon timers are left"):
+            await cluster.run_until(lambda: False)
+
+
 class Marker:
     def __init__(self, ctx):
         self.client = ctx.client
@@ -151,3 +166,21 @@ async def test_what_a_program_breaks_with_is_raised():
     async with Cluster(clock="real", controllers="") as cluster:
         with pytest.raises(APIError, match="broken"):
             await run_components(cluster.client, [Broken()])
+
+
+async def test_a_program_that_changes_what_a_cache_holds_breaks():
+    """Given a controller that changes an object of its cache, when it runs as a program that looks
+    out for that, then it breaks; without that, nobody notices.
+    """
+    class Careless:
+        def __init__(self, ctx):
+            self.lister = ctx.lister(CONFIG_MAPS)
+
+        async def reconcile(self, request):
+            self.lister.get(*request)["data"] = {"changed": "yes"}
+
+    async with Cluster(clock="real", controllers="", nodes=0) as cluster:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a", "namespace": "default"}})
+        careless = controller("careless").for_(CONFIG_MAPS).complete(Careless)
+        with pytest.raises(Exception, match="cached ConfigMap default/a was changed by the controller careless"):
+            await run_components(cluster.client, [careless], cache_mutation_detector=True)

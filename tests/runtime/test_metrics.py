@@ -129,3 +129,24 @@ async def test_a_cluster_shows_what_its_controllers_count():
         await cluster.restore(cluster.snapshot())
         assert 'workqueue_adds_total{name="serviceaccount"}' in (await cluster.client.request("GET", "/metrics")).body.decode()
         assert cluster.metrics.value("workqueue_adds_total") >= before
+
+
+def test_queues_are_told_in_upstreams_words():
+    """Given a manager's metrics / when they are read / then the queues' are called as upstream
+    calls them, each with its help.
+    """
+    store, clock = Metrics(), ManualClock(START, Activity())
+    queue = WorkQueue(clock, Activity(), name="q")
+    store.watch_queue(queue)
+    queue.add("a")
+    assert [line for line in store.text().splitlines() if "workqueue" in line] == [
+        "# HELP workqueue_adds_total Total number of adds handled by workqueue",
+        "# TYPE workqueue_adds_total counter",
+        'workqueue_adds_total{name="q"} 1',
+        "# HELP workqueue_depth Current depth of workqueue",
+        "# TYPE workqueue_depth gauge",
+        'workqueue_depth{name="q"} 1',
+        "# HELP workqueue_retries_total Total number of retries handled by workqueue",
+        "# TYPE workqueue_retries_total counter",
+        'workqueue_retries_total{name="q"} 0',
+    ]

@@ -12,8 +12,8 @@ GATE = "DRAWorkloadResourceClaims"
 
 
 def has_resource_claims(pod: Tree) -> bool:
-    """Whether a pod has any."""
-    return bool(pod["spec"].get("resourceClaims"))
+    """Whether a pod has any, or one was made for its extended resources."""
+    return bool(pod["spec"].get("resourceClaims")) or bool((pod.get("status") or {}).get("extendedResourceClaimStatus"))
 
 
 def has_groups(ctx: Context) -> bool:

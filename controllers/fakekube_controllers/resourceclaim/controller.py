@@ -3,7 +3,7 @@ that have ended.
 
 ``groups.py`` makes those of PodGroups, where the gate DRAWorkloadResourceClaims is on.
 Upstream: pkg/controller/resourceclaim/controller.go. Left out: reservations for pods that were
-bound by hand, extended resources, metrics.
+bound by hand, metrics.
 """
 
 from typing import TYPE_CHECKING
@@ -205,4 +205,5 @@ def _is_done(pod: ReadOnlyTree) -> bool:
 def _claim_names(pod: ReadOnlyTree) -> list[str]:
     """The claims of a pod, by the names that they have."""
     named = [each.get("resourceClaimName") for each in pod["spec"].get("resourceClaims") or ()]
-    return [name for name in (*named, *generated.names_in_status(pod).values()) if name]
+    special = (pod.get("status") or {}).get("extendedResourceClaimStatus") or {}
+    return [name for name in (*named, *generated.names_in_status(pod).values(), special.get("resourceClaimName")) if name]

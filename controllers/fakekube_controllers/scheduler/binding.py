@@ -12,6 +12,7 @@ from fakekube.apimachinery import meta
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt, attempt_async
 from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.extender import ExtenderError
@@ -74,6 +75,8 @@ class BindingCycles:
         self._activity: Activity = ctx.activity
         self._metrics = metrics
         self._expects = ctx.enabled(EXPECTATION_GATE)
+        # 1.35 looks at the pod as it was before it was nominated, and so leaves the nomination
+        self._after_failure = CLEAR_NOMINATED_NODE if ctx.version != "1.35" or ctx.enabled(DRAFT_GATE) else None
         self._in_pre_bind: dict[str, PodInPreBind] = {}
 
     def start(self, binding: Binding) -> None:
@@ -114,12 +117,12 @@ class BindingCycles:
         self._metrics.failed(binding.framework.profile_name, binding.started, is_rejection=status.is_rejection)
         if not status.is_rejection:
             await self._failures.handle(
-                recorder, queued, SCHEDULER_ERROR, status.message, nominating_info=CLEAR_NOMINATED_NODE, is_nominated=nominated)
+                recorder, queued, SCHEDULER_ERROR, status.message, nominating_info=self._after_failure, is_nominated=nominated)
             return
         plugins = (status.plugin,) if status.plugin else ()
         fit_error = FitError({"": status}, 1, plugins=plugins, pending_plugins=plugins if status.code == Code.PENDING else ())
         await self._failures.handle(
-            recorder, queued, UNSCHEDULABLE, str(fit_error), fit_error, CLEAR_NOMINATED_NODE, is_nominated=nominated)
+            recorder, queued, UNSCHEDULABLE, str(fit_error), fit_error, self._after_failure, is_nominated=nominated)
 
     async def _bind(self, binding: Binding) -> Status | None:
         """What went wrong, or None."""

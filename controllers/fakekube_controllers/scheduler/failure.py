@@ -14,6 +14,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS
 from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.diagnoses import NO_STATUSES, Diagnoses, Diagnosis
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import FitError
@@ -36,6 +37,7 @@ class FailureHandler:
     def __init__(self, ctx: Context, queue: SchedulingQueue, nominator: Nominator) -> None:
         self._ctx, self._client, self._queue, self._nominator = ctx, ctx.client, queue, nominator
         self._pods = ctx.lister(PODS)
+        self.diagnoses = Diagnoses()
         self._observes_generation = ctx.enabled(OBSERVED_GENERATION)
 
     async def handle(
@@ -49,6 +51,8 @@ class FailureHandler:
         ``is_nominated``: its status names a node though the cache may not show it yet.
         """
         pod = queued.info.pod
+        self.diagnoses.record(queued.info.uid, Diagnosis(
+            queued.attempts, self._ctx.clock.time(), reason, message, error.statuses if error is not None else NO_STATUSES))
         queued.unschedulable_plugins = dict.fromkeys(error.plugins) if error is not None else {}
         queued.pending_plugins = dict.fromkeys(error.pending_plugins) if error is not None else {}
         for name in queued.pending_plugins:

@@ -219,6 +219,18 @@ class SchedulingQueue:
                 self.groups.begin(entity)
         return entity
 
+    def pop_pod(self, key: EntityKey) -> QueuedPodInfo | None:
+        """One pod, whatever it waits for but a PreEnqueue plugin; in flight from now on."""
+        entity = self.entity(key)
+        if entity is not None and key not in self._active:
+            self._to_active(entity)
+        entity = self._active.delete(key)
+        if not isinstance(entity, QueuedPodInfo):
+            return None
+        entity.attempts += 1
+        self._in_flight.begin(entity.info.uid)
+        return entity
+
     def done(self, uid: str) -> None:
         """A pod is in flight no more."""
         self._in_flight.end(uid)
@@ -335,6 +347,15 @@ class SchedulingQueue:
         """What it holds under a key."""
         return (self._active.get(key) or self._backing_off.get(key) or self._error_backing_off.get(key)
                 or self._unschedulable.get(key))
+
+    def is_active(self, entity: QueuedEntityInfo) -> bool:
+        """Whether an entity is tried as soon as it is its turn."""
+        return entity.key in self._active
+
+    def backs_off_until(self, entity: QueuedEntityInfo) -> float | None:
+        """When an entity that backs off is tried again, in Unix seconds; None: it does not."""
+        backs_off = entity.key in self._backing_off or entity.key in self._error_backing_off
+        return self._backoff.end(entity, aligned=self._pops_from_backoff) if backs_off else None
 
     def take_out(self, key: EntityKey) -> int:
         """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""

@@ -61,6 +61,7 @@ class Shared:
     cancel_pod_in_pre_bind: Callable[[str, str], bool] = lambda _, __: False
     groups: "GroupStates | None" = None  # None: there are no groups
     spawn: Callable[[Coroutine[Any, Any, object], str], None] | None = None
+    common: dict[str, Any] = field(default_factory=dict)  # of plugins
 
 
 class PluginSelection(Protocol):
@@ -87,7 +88,7 @@ class Framework:
     ) -> None:
         self.profile_name, self._shared, ctx = profile_name, shared, shared.ctx
         self.client, self.clock, self.rng, self.version = ctx.client, ctx.clock, ctx.rng, ctx.version
-        self.nominator = shared.nominator
+        self.nominator, self.common = shared.nominator, shared.common
         self.plugins: dict[str, Any] = {}
         for name in selection.names:
             try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt, attempt_async
@@ -21,11 +22,11 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
-from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers, watched_resources
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE, GROUPS_GATE, EventHandlers
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
-from fakekube_controllers.scheduler.framework.events import ClusterEvent, EventResource
+from fakekube_controllers.scheduler.framework.events import ClusterEvent
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
-from fakekube_controllers.scheduler.framework.queued import QueuedPodGroupInfo, QueuedPodInfo
+from fakekube_controllers.scheduler.framework.queued import EntityType, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
@@ -36,7 +37,8 @@ from fakekube_controllers.scheduler.runtime import Framework, Shared
 from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
 
 if TYPE_CHECKING:
-    from fakekube_controllers.scheduler.groups.groups import Groups
+    from fakekube.runtime.why import Answer
+    from fakekube_controllers.scheduler.groups.releases import ScheduledGroups
 
 CYCLE = "cycle"  # the key
 POP_FROM_BACKOFF_GATE = "SchedulerPopFromBackoffQ"
@@ -61,7 +63,7 @@ class Scheduler:
         self.profiles, self.backoff = setup_of(ctx, self.shared)
         self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
         self.pods = ctx.lister(PODS)
-        self.groups: Groups | None = None
+        self.groups: ScheduledGroups | None = None
 
     def setup(self, queue: WorkQueue[str]) -> None:
         """Add the handlers of nodes, pods and what plugins have registered."""
@@ -75,15 +77,28 @@ class Scheduler:
         self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
-        if EventResource.POD_GROUP in watched_resources(self.ctx):
+        are_groups_on = self.ctx.enabled(GROUPS_GATE) or self.ctx.enabled(DRAFT_GATE)
+        if are_groups_on:
             # without the gate nothing of groups is loaded
-            from fakekube_controllers.scheduler.groups.groups import Groups
+            from fakekube_controllers.scheduler.groups.releases import groups_of
 
-            self.groups = Groups(self.ctx, self)
+            self.groups = groups_of(self.ctx, self)
         EventHandlers(
             self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
-            release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
+            release=self._release, are_groups_on=are_groups_on,
         ).install(self.ctx, self._registered())
+        self.ctx.why[PODS.group_resource] = self._why
+
+    def _why(self, pod: ReadOnlyTree) -> "Answer":
+        from fakekube_controllers.scheduler.why.answers import Answers
+
+        return Answers(self.ctx, self).pod(pod)
+
+    def why_group(self, kind: EntityType, group: ReadOnlyTree) -> "Answer":
+        """Why a group is not scheduled."""
+        from fakekube_controllers.scheduler.why.answers import Answers
+
+        return Answers(self.ctx, self).group(kind, group)
 
     def _registered(self) -> Iterator[ClusterEvent]:
         for framework in self.profiles.values():
@@ -112,10 +127,11 @@ class Scheduler:
         if queued is None:
             return None
         self.cycles.add(request)  # one entity a turn, so that other components get theirs
-        if isinstance(queued, QueuedPodInfo):
+        group = self.groups.group_to_schedule(queued) if self.groups is not None else None
+        if group is not None and self.groups is not None:
+            await self.groups.schedule(group)
+        elif isinstance(queued, QueuedPodInfo):
             await self._schedule_pod(queued)
-        elif isinstance(queued, QueuedPodGroupInfo) and self.groups is not None:
-            await self.groups.schedule(queued)
         return None
 
     async def _schedule_pod(self, queued: QueuedPodInfo) -> None:

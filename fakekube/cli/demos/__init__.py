@@ -1,4 +1,4 @@
 """Stories that a cluster plays, told while they happen.
 
-Read ``stage.py`` first; every other module is one story.
+Read ``stage.py`` first; ``joining.py`` and ``groups.py`` help, every other module is one story.
 """

@@ -40,10 +40,11 @@ class Story(ABC):
     """One demonstration; a subclass says the rest.
 
     ``told`` are the Events worth a line, each with what it means. ``extra`` are
-    add-ons that the cluster runs.
+    add-ons that the cluster runs, ``feature_gates`` as ``serve --feature-gates``.
     """
 
     nodes = 2
+    feature_gates = ""
     extra: tuple[Any, ...] = ()
     header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
     told: ClassVar[Mapping[str, str]] = {
@@ -252,7 +253,7 @@ async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> No
 
 @asynccontextmanager
 async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster]:
-    options = ClusterOptions.of(nodes=story.nodes, clock=clock)
+    options = ClusterOptions.of(nodes=story.nodes, clock=clock, feature_gates=story.feature_gates)
     async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric, extra=story.extra) as cluster:
         story.cluster = cluster
         async with _show(story):

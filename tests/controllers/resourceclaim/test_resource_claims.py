@@ -8,6 +8,8 @@ from tests.controllers.world import NAMESPACE, World
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 TEMPLATES = Resource("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate")
+CLASSES = Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False)
+SLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False)
 SPEC = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
 TEMPLATE = {"metadata": {"name": "t", "namespace": NAMESPACE}, "spec": {
     "metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": SPEC}}
@@ -48,6 +50,10 @@ async def test_a_claim_goes_when_its_pod_has_ended(world):
     """Given a claim of a pod / when the pod has ended / then the claim is gone, and none is made
     again.
     """
+    await world.client.create(CLASSES, {"metadata": {"name": "gpu"}, "spec": {}})
+    await world.client.create(SLICES, {"metadata": {"name": "s"}, "spec": {
+        "driver": "gpu.example.com", "allNodes": True, "devices": [{"name": "a"}],
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}})
     await world.client.create(TEMPLATES, TEMPLATE)
     await world.client.create(PODS, POD)
     await world.advance(30)

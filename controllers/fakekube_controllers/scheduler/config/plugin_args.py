@@ -31,6 +31,13 @@ class DefaultPreemptionArgs(Args):
     min_candidate_nodes_absolute: Int32 | None = None
 
 
+class DynamicResourcesArgs(Args):
+    """Of DynamicResources."""
+
+    filter_timeout: str | None = None
+    binding_timeout: str | None = None
+
+
 class InterPodAffinityArgs(Args):
     """Of InterPodAffinity."""
 
@@ -149,7 +156,8 @@ class VolumeBindingArgs(Args):
 
 
 MODELS: dict[str, type[Args]] = {
-    "DefaultPreemption": DefaultPreemptionArgs, "InterPodAffinity": InterPodAffinityArgs, "NodeAffinity": NodeAffinityArgs,
+    "DefaultPreemption": DefaultPreemptionArgs, "DynamicResources": DynamicResourcesArgs,
+    "InterPodAffinity": InterPodAffinityArgs, "NodeAffinity": NodeAffinityArgs,
     "NodeResourcesFit": NodeResourcesFitArgs, "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocationArgs,
     "PodTopologySpread": PodTopologySpreadArgs, "VolumeBinding": VolumeBindingArgs,
 }

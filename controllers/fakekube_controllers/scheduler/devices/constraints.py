@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.devices.model import AllocationError, DeviceID
+from fakekube_controllers.scheduler.devices.requests import asked_of
 
 Value = tuple[str, Any]
 """Its type and itself: the number 1 is not the version or the text 1."""
@@ -31,7 +32,7 @@ class Constraint(Protocol):
 def constraints_of(claim: ReadOnlyTree, claim_name: str, *, lists: bool) -> list[Constraint]:
     """The constraints of a claim. Raises AllocationError for one of an unknown kind."""
     found: list[Constraint] = []
-    for number, each in enumerate(claim["spec"].get("devices", {}).get("constraints") or ()):
+    for number, each in enumerate(asked_of(claim).get("constraints") or ()):
         requests = each.get("requests") or ()
         if each.get("matchAttribute") is not None:
             found.append(MatchAttribute(each["matchAttribute"], requests, lists=lists))

@@ -61,6 +61,11 @@ def claim_name(claim: ReadOnlyTree) -> str:
     return f"{meta.namespace_of(claim)}/{meta.name_of(claim)}"
 
 
+def asked_of(claim: ReadOnlyTree) -> ReadOnlyTree:
+    """What a claim says of devices."""
+    return claim["spec"].get("devices") or {}
+
+
 class RequestReader:
     """Reads the requests of several claims."""
 
@@ -72,7 +77,7 @@ class RequestReader:
     def read(self, claim: ReadOnlyTree) -> ClaimRequests:
         """The requests of a claim. Raises AllocationError."""
         at, found, least = claim_name(claim), ClaimRequests(claim, []), 0
-        for request in claim["spec"].get("devices", {}).get("requests") or ():
+        for request in asked_of(claim).get("requests") or ():
             self._check_features(at, request)
             alternatives = self._alternatives(at, request)
             found.requests.append(alternatives)

@@ -10,7 +10,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.scheduler.devices.capacity import Amount
 from fakekube_controllers.scheduler.devices.model import AllocationError, DeviceID, Features
 from fakekube_controllers.scheduler.devices.pools import Pool
-from fakekube_controllers.scheduler.devices.requests import ClaimRequests, Request
+from fakekube_controllers.scheduler.devices.requests import ClaimRequests, Request, asked_of
 
 
 class Taken(NamedTuple):
@@ -87,7 +87,7 @@ def _claim_config(claim: ClaimRequests, selected: Sequence[Request]) -> list[Tre
     """
     names = dict.fromkeys(name for each in selected for name in (each.parent or each.name, each.full_name))
     return [
-        {"source": "FromClaim", **config} for config in claim.claim["spec"]["devices"].get("config") or ()
+        {"source": "FromClaim", **config} for config in asked_of(claim.claim).get("config") or ()
         if not config.get("requests") or any(name in names for name in config["requests"])]
 
 

@@ -92,6 +92,7 @@ class Handle(Protocol):
     clock: Clock
     rng: Rng
     version: str  # of Kubernetes: 1.37
+    common: dict[str, Any]  # what the plugins of all profiles share, by a name that they agree on
 
     @property
     def nominator(self) -> PodNominator:

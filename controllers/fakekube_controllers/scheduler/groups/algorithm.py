@@ -12,13 +12,14 @@ neighbours). Of several placements with the same score the first by name is take
 gives one history.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.groups.results import (
+    WAITS_FOR_VICTIMS,
     GroupResult,
     PodResult,
     Results,
@@ -86,10 +87,17 @@ def _nominated_placement(info: PodGroupInfo, placements: Sequence[Placement]) ->
 
 
 class GroupAlgorithm:
-    """One group cycle. After ``run`` nothing stays assumed."""
+    """One group cycle. After ``run`` nothing stays assumed.
 
-    def __init__(self, placer: Placer, states: GroupStates, *, uses_placements: bool) -> None:
+    ``unavailable`` makes the status of a group for which no placement would do of a text.
+    """
+
+    def __init__(
+        self, placer: Placer, states: GroupStates, *, uses_placements: bool,
+        unavailable: Callable[[str], Status] = group_unschedulable,
+    ) -> None:
         self._placer, self._states, self._uses_placements = placer, states, uses_placements
+        self._unavailable_status = unavailable
 
     def run(self, root: PodGroupInfo) -> Results:
         """The results of the root and of the groups below that were tried."""
@@ -97,6 +105,12 @@ class GroupAlgorithm:
         self._revert(trial.assumed)
         if trial.result.succeeded and not trial.result.any_placed:
             trial.result.status = group_unschedulable()
+        return trial.results
+
+    def in_placement(self, root: PodGroupInfo, placement: Placement) -> Results:
+        """The results of one placement of the root."""
+        trial = self._in_placement(root, placement)
+        self._revert(trial.assumed)
         return trial.results
 
     def _revert(self, pods: list[PodResult]) -> None:
@@ -112,7 +126,7 @@ class GroupAlgorithm:
             return self._only(GroupResult(info, placements))
         if len(placements) == 1:
             trial = self._in_placement(info, placements[0])
-            if trial.result.succeeded or trial.result.is_error:
+            if trial.result.will_do or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
         nominated = _nominated_placement(info, placements)
@@ -129,7 +143,7 @@ class GroupAlgorithm:
             if trial.result.is_error:
                 return trial
             first = first or trial
-            if trial.result.succeeded:
+            if trial.result.will_do:
                 found.append((placement, trial))
             elif trial is not first:
                 first.remember(trial)
@@ -140,12 +154,11 @@ class GroupAlgorithm:
     def _only(result: GroupResult) -> _Trial:
         return _Trial(result, {result.info.key: result}, [])
 
-    @staticmethod
-    def _unavailable(trial: _Trial, count: int) -> _Trial:
+    def _unavailable(self, trial: _Trial, count: int) -> _Trial:
         """No placement would do. The pods keep what was found in the first."""
         status = trial.result.status
         assert status is not None, "it failed"
-        trial.result.status = group_unschedulable(
+        trial.result.status = self._unavailable_status(
             f"0/{count} placements are available, first placement status: {status.error or status.message}")
         return trial
 
@@ -194,7 +207,7 @@ class GroupAlgorithm:
         for queued in info.unscheduled_pods:
             pod = self._placer.try_pod(queued, placement)
             result.pods.append(pod)
-            if pod.status is None:
+            if pod.status is None or pod.requires_preemption:
                 assumed.append(pod)
             elif not pod.status.is_rejection:
                 result.status = failed(f"failed to schedule other pod from a pod group: {pod.status.message}")
@@ -208,6 +221,7 @@ class GroupAlgorithm:
                 return trial
             result.any_placed = result.any_placed or pod.fits
         if result.status is not None:
+            result.waits_for_preemption = result.status is WAITS_FOR_VICTIMS
             result.status = group_unschedulable(*result.status.reasons)
         return trial
 

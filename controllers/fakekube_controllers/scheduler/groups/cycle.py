@@ -5,10 +5,11 @@ pkg/scheduler/schedule_one_podgroup.go.
 """
 
 from collections import Counter
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt_async
 from fakekube_controllers.scheduler.binding import Binding
@@ -38,6 +39,9 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
 
+if TYPE_CHECKING:
+    from fakekube.runtime.why import Answer
+
 GANG_SCHEDULING = "GangScheduling"  # the plugin
 PLACEMENTS_GATE, POLICY_GATE = "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy"
 
@@ -55,12 +59,25 @@ class PodScheduler(Protocol):
     def is_skipped(self, framework: Framework, queued: QueuedPodInfo) -> bool:
         """Whether a pod is not to be tried."""
 
+    def why_group(self, kind: EntityType, group: ReadOnlyTree) -> "Answer":
+        """Why a group is not scheduled."""
+
     async def prepare_for_binding(self, binding: Binding) -> None:
         """Assume a pod on its node, and bind it."""
 
 
+class Attempt(NamedTuple):
+    """What one attempt on a root group works with; ``state`` is that of the group."""
+
+    algorithm: Algorithm
+    snapshot: Snapshot
+    state: CycleState
+    root: PodGroupInfo
+
+
 class GroupCycles:
-    """Schedules groups for one scheduler."""
+    """Schedules groups for one scheduler. A release that does parts of it otherwise overrides them.
+    """
 
     def __init__(self, ctx: Context, scheduler: PodScheduler, states: GroupStates, conditions: GroupConditions) -> None:
         self._ctx, self._scheduler, self._states, self._conditions = ctx, scheduler, states, conditions
@@ -73,8 +90,7 @@ class GroupCycles:
         changed = self._changed(root)
         if changed:
             return await self._fail(root, changed, writes_conditions=False)
-        placed = [each.info.pod for each in self._states.all_placed(root.key)]
-        wrong = inconsistency(root, placed, scheduler.profiles, has_policy=self._has_policy)
+        wrong = self._inconsistency(root)
         if wrong:
             return await self._fail(root, wrong)
         self._leave_out_skipped(root)
@@ -85,17 +101,27 @@ class GroupCycles:
         algorithm = scheduler.algorithms[first.info.pod["spec"].get("schedulerName", "")]
         snapshot = scheduler.shared.snapshot = scheduler.cache.snapshot()
         state = CycleState()
-        results = self._run(algorithm, snapshot, state, root)
+        attempt = Attempt(algorithm, snapshot, state, root)
+        results = self._run(attempt)
         status = results[root.key].status
-        complete(root, results)
-        if status is not None and status.is_rejection:
-            await self._make_room(algorithm, snapshot, state, root, results)
+        await self._conclude(attempt, results)
         await self._submit(algorithm, results, started)
         return status
 
-    def _run(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo) -> Results:
-        placer = SnapshotPlacer(algorithm, snapshot, state)
-        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(root)
+    def _inconsistency(self, root: PodGroupInfo) -> str | None:
+        placed = [each.info.pod for each in self._states.all_placed(root.key)]
+        return inconsistency(root, placed, self._scheduler.profiles, has_policy=self._has_policy)
+
+    def _run(self, attempt: Attempt) -> Results:
+        placer = SnapshotPlacer(attempt.algorithm, attempt.snapshot, attempt.state)
+        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(attempt.root)
+
+    async def _conclude(self, attempt: Attempt, results: Results) -> None:
+        """Give every pod a result, and make room where the group does not fit."""
+        complete(attempt.root, results)
+        status = results[attempt.root.key].status
+        if status is not None and status.is_rejection:
+            await self._make_room(attempt, results)
 
     def _changed(self, info: PodGroupInfo) -> str:
         """How the tree differs from what is known of it now; empty where it does not.
@@ -140,19 +166,19 @@ class GroupCycles:
                 await self._conditions.write(leaf, failed(message))
         return failed(message)
 
-    async def _make_room(
-        self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo, results: Results,
-    ) -> None:
+    async def _make_room(self, attempt: Attempt, results: Results) -> None:
         """Ask the plugins that may evict others, and note what they say."""
+        root = attempt.root
+
         async def schedule() -> tuple[PodGroupAssignments | None, Status | None]:
-            tried = self._run(algorithm, snapshot, CycleState(), root)
+            tried = self._run(attempt._replace(state=CycleState()))
             proposed = [
                 ProposedAssignment(pod.queued.info, pod.node_name, pod.state)
                 for each in tried.values() for pod in each.pods if pod.fits]
             return PodGroupAssignments(ALL_NODES, proposed), tried[root.key].status
 
         found, raised = await attempt_async(
-            algorithm.framework.run_pod_group_post_filter_plugins, state, root, snapshot, schedule)
+            attempt.algorithm.framework.run_pod_group_post_filter_plugins, attempt.state, root, attempt.snapshot, schedule)
         nominations, status = found if raised is None else ({}, failed(repr(raised)))
         # the reason is there once for each group that has the status: children have their parent's
         holders = Counter(id(result.status) for result in results.values())

@@ -9,9 +9,21 @@ from fakekube_controllers.scheduler.framework.queued import EntityKey, composite
 
 
 def group_key_of(pod: ReadOnlyTree) -> EntityKey | None:
-    """The PodGroup that a pod names; None when it names none."""
+    """The group that a pod names: a PodGroup, before 1.36 one within a Workload; None: it names
+    none.
+    """
     group = pod["spec"].get("schedulingGroup")
-    return pod_group_key(meta.namespace_of(pod), group.get("podGroupName") or "") if group else None
+    if group:
+        return pod_group_key(meta.namespace_of(pod), group.get("podGroupName") or "")
+    reference = pod["spec"].get("workloadRef")
+    if reference:
+        return member_key(meta.namespace_of(pod), reference["name"], reference["podGroup"], reference.get("podGroupReplicaKey"))
+    return None
+
+
+def member_key(namespace: str, workload: str, group: str, replica: str | None) -> EntityKey:
+    """The group of a pod that names its Workload, as in 1.35: a group for each replica."""
+    return pod_group_key(namespace, f"{workload}/{group}/{replica or ''}")  # no name has a slash
 
 
 def parent_key_of(group: ReadOnlyTree) -> EntityKey | None:

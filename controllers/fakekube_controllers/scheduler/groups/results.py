@@ -12,6 +12,8 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
+WAITS_FOR_VICTIMS = Status(Code.WAIT, ("pod group is waiting for preemption to complete",))
+"""Said by a placer of a group that fits once the victims of its pods are gone."""
 
 
 @dataclass(slots=True)
@@ -19,7 +21,8 @@ class PodResult:
     """What was found for one pod: a node, or a status that says why not.
 
     ``fit_error``: why no node fits it. ``nominating_info``: what becomes of its nomination, where
-    that is not to be cleared.
+    that is not to be cleared. ``requires_preemption``: it fits its node once the victims there are
+    gone, and counts as there for the pods after it.
     """
 
     queued: QueuedPodInfo
@@ -27,7 +30,8 @@ class PodResult:
     node_name: str = ""
     state: CycleState = field(default_factory=CycleState)
     fit_error: FitError | None = None
-    nominating_info: NominatingInfo = CLEAR_NOMINATED_NODE
+    nominating_info: NominatingInfo | None = CLEAR_NOMINATED_NODE
+    requires_preemption: bool = False
 
     @property
     def fits(self) -> bool:
@@ -53,6 +57,11 @@ class GroupResult:
     def succeeded(self) -> bool:
         """Whether its pods can be bound."""
         return self.status is None
+
+    @property
+    def will_do(self) -> bool:
+        """Whether its placement is one to choose: pods can be bound, now or after evictions."""
+        return self.status is None or self.waits_for_preemption
 
     @property
     def is_error(self) -> bool:

@@ -6,13 +6,13 @@ they come and go. A group is known by its key before its object was seen: pods m
 Upstream: pkg/scheduler/backend/cache/podgroupstate.go, backend/queue/workload_forest.go.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.types import PodInfo
-from fakekube_controllers.scheduler.groups.entities import minimum_of, parent_key_of
+from fakekube_controllers.scheduler.groups.entities import group_key_of, minimum_of, parent_key_of
 
 
 class Placed(NamedTuple):
@@ -24,9 +24,13 @@ class Placed(NamedTuple):
 
 
 class GroupStates:
-    """Groups by key. Pods that are finished or gone are not there."""
+    """Groups by key. Pods that are finished or gone are not there.
 
-    def __init__(self) -> None:
+    ``key_of`` says of a pod which group it is in.
+    """
+
+    def __init__(self, key_of: Callable[[ReadOnlyTree], EntityKey | None] = group_key_of) -> None:
+        self.key_of = key_of
         self._groups: dict[EntityKey, ReadOnlyTree] = {}
         self._children: dict[EntityKey, dict[EntityKey, None]] = {}
         self._waiting: dict[EntityKey, dict[str, PodInfo]] = {}  # pods without a node, by uid
@@ -132,6 +136,10 @@ class GroupStates:
     def all_count(self, key: EntityKey) -> int:
         """The pods of a PodGroup, on nodes and waiting."""
         return len(self._waiting.get(key, ())) + len(self._placed.get(key, ()))
+
+    def waiting(self, key: EntityKey) -> list[PodInfo]:
+        """The pods of a PodGroup that wait for a node, in the order in which they came."""
+        return list(self._waiting.get(key, {}).values())
 
     def placed(self, key: EntityKey) -> Collection[Placed]:
         """The pods of a PodGroup that are on nodes, assumed ones included."""

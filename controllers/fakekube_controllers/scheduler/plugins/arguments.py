@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from fakekube.apimachinery import field_errors, labels, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.util import durations
 
 ARGS_SUFFIX = "Args"
-CAPACITY_SCORING = "StorageCapacityScoring"
+CAPACITY_SCORING, FILTER_TIMEOUT = "StorageCapacityScoring", "DRASchedulerFilterTimeout"
+BINDING_CONDITIONS = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
 MOST_CUSTOM_SCORE = 10  # of a point of a shape
 MOST_WEIGHT = 100
 BIND_TIMEOUT_SECONDS = 600
@@ -58,6 +60,11 @@ def defaulted(name: str, args: ReadOnlyTree | None, enabled: Enabled) -> Tree:
         strategy = dict(found.get("scoringStrategy") or {"type": "LeastAllocated"})
         strategy["resources"] = _weighed(strategy.get("resources"))
         found["scoringStrategy"] = strategy
+    elif name == "DynamicResources":
+        if enabled(FILTER_TIMEOUT):
+            found.setdefault("filterTimeout", "10s")
+        if all(map(enabled, BINDING_CONDITIONS)):
+            found.setdefault("bindingTimeout", "10m0s")
     elif name == "DefaultPreemption":
         found.setdefault("minCandidateNodesPercentage", 10)
         found.setdefault("minCandidateNodesAbsolute", 100)
@@ -78,8 +85,36 @@ def validate(name: str, args: ReadOnlyTree, path: str, enabled: Enabled) -> list
     """
     if name == "VolumeBinding":
         return _volume_binding(args, path, scores_capacity=enabled(CAPACITY_SCORING))
+    if name == "DynamicResources":
+        return _dynamic_resources(args, path, enabled)
     check = _CHECKS.get(name)
     return check(args, path) if check is not None else []
+
+
+def _dynamic_resources(args: ReadOnlyTree, path: str, enabled: Enabled) -> list[FieldError]:
+    found: list[FieldError] = []
+    timeout, here = args.get("filterTimeout"), field_errors.child(path, "filterTimeout")
+    if timeout is not None and not enabled(FILTER_TIMEOUT):
+        found.append(field_errors.forbidden(here, "DRASchedulingFilterTimeout feature gate is disabled"))
+    elif timeout is not None and seconds_of(timeout) < 0:
+        found.append(field_errors.invalid(here, timeout, "must be zero or positive"))
+    timeout, here = args.get("bindingTimeout"), field_errors.child(path, "bindingTimeout")
+    if timeout is not None and not all(map(enabled, BINDING_CONDITIONS)):
+        text = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+        found.append(field_errors.forbidden(here, text))
+    elif timeout is not None and seconds_of(timeout) < 1:
+        found.append(field_errors.invalid(here, timeout, "must be at least 1 second"))
+    return found
+
+
+def seconds_of(duration: str | None) -> float:
+    """Of a duration as Go writes it, ``10m0s``; 0 for none. Raises ArgumentsError."""
+    if duration is None:
+        return 0.0
+    nanoseconds = durations.go_nanoseconds(duration)
+    if nanoseconds is None:
+        raise ArgumentsError(f"time: invalid duration {field_errors.go_quote(duration)}")
+    return nanoseconds / 1e9
 
 
 def _default_preemption(args: ReadOnlyTree, path: str) -> list[FieldError]:

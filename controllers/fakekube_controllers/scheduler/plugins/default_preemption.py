@@ -68,11 +68,15 @@ class DefaultPreemption:
             return unresolvable("waiting for the preemption for this pod group to be finished")
         return None
 
+    def _units(self) -> Units:
+        """What may be evicted."""
+        return Units(self._handle.groups)
+
     async def post_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[PostFilterResult | None, Status | None]:
         """The node that the pod is to have, while its pods of lower priority go; else why not."""
-        attempt = pods.Attempt(self._handle, state, pod, snapshot, Units(self._handle.groups))
+        attempt = pods.Attempt(self._handle, state, pod, snapshot, self._units())
         current = self._pods.get(meta.namespace_of(pod.pod), meta.name_of(pod.pod))
         if current is None:
             return None, error(f'preemption: pod "{meta.name_of(pod.pod)}" not found')
@@ -101,7 +105,7 @@ class DefaultPreemption:
     async def _preempt_for_group(
         self, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
     ) -> tuple[Mapping[str, NominatingInfo], Status]:
-        attempt = groups.GroupAttempt(self._handle, group, snapshot, Units(self._handle.groups), self._has_policy)
+        attempt = groups.GroupAttempt(self._handle, group, snapshot, self._units(), self._has_policy)
         why_not = groups.not_eligible(attempt)
         if why_not:
             return {}, unschedulable(why_not)

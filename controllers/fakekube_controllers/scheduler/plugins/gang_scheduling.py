@@ -10,6 +10,7 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import (
     ASSIGNED_POD_ADD,
     QUEUE,
@@ -31,7 +32,8 @@ from fakekube_controllers.scheduler.framework.queued import (
 )
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, unresolvable, unschedulable
-from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.groups import quorum
 from fakekube_controllers.scheduler.groups.entities import group_key_of, is_gang, minimum_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
 
@@ -105,6 +107,11 @@ class GangScheduling:
         if root == key:
             return unresolvable(WAITING_FOR_PODS)
         return unresolvable(f'waiting for composite pod group "{groups.nearest_known(key).name}" tree to meet quorum')
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """A group that is not there, or what the tree lacks of its quorum."""
+        key = group_key_of(pod.pod)
+        return None if key is None else quorum.missing(self._groups, key)
 
     def placement_feasible(self, state: CycleState, group: PodGroupInfo, progress: PlacementProgress) -> Status | None:
         """Whether the group has its minimum, may still have it, or not any more."""

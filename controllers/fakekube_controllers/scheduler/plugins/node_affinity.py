@@ -6,10 +6,11 @@ Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework import events
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -107,6 +108,24 @@ class NodeAffinity:
             return unresolvable(ENFORCED)
         return None if placement.selects(pod.pod["spec"], node.name, labels) else unresolvable(REASON)
 
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The labels that the pod selects: by the term for which the fewest are to change."""
+        if node is None:
+            return None
+        spec, own, target = pod.pod["spec"], _labels(node), changes.node_target(node)
+        wanted = [changes.set_label(target, key, value)
+                  for key, value in (spec.get("nodeSelector") or {}).items() if own.get(key) != value]
+        for affinity in (placement.node_affinity(spec), self._added):
+            required = affinity.get(REQUIRED)
+            if required is not None:
+                terms = [_label_changes(term, node) for term in required.get("nodeSelectorTerms") or ()]
+                possible: list[list[Change]] = [each for each in terms if each is not None]
+                if not possible:
+                    return None
+                fewest = min(len(each) for each in possible)
+                wanted += next(each for each in possible if len(each) == fewest)
+        return wanted
+
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """The weights of the preferred terms that match, together."""
         preferred = (
@@ -140,3 +159,28 @@ def _label_keys(affinity: Mapping[str, Any]) -> dict[str, None]:
 
 def _selects(pod: PodInfo, node: ReadOnlyTree) -> bool:
     return placement.selects(pod.pod["spec"], meta.name_of(node), meta.labels_of(node))
+
+
+def _label_changes(term: Mapping[str, Any], node: NodeInfo) -> list[Change] | None:
+    """What labels are to change for a term to match; None where they cannot make it match."""
+    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not expressions and not fields:
+        return None
+    if fields and not placement.term_matches({"matchFields": fields}, node.name, {}):
+        return None
+    own, target = _labels(node), changes.node_target(node)
+    found: list[Change] = []
+    for each in expressions:
+        if placement.term_matches({"matchExpressions": [each]}, node.name, own):
+            continue
+        key, operator, values = each["key"], each["operator"], each.get("values") or [""]
+        if operator in ("NotIn", "DoesNotExist"):
+            found.append(changes.remove_label(target, key))
+        elif operator in ("Gt", "Lt"):
+            limit = strconv.whole(values[0])
+            if limit is None:
+                return None
+            found.append(changes.set_label(target, key, str(limit + 1 if operator == "Gt" else limit - 1)))
+        else:
+            found.append(changes.set_label(target, key, values[0]))
+    return found

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.framework import events
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint, QueueingHint
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
@@ -36,6 +37,12 @@ class NodePorts:
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that asks for no host port."""
         return None if pod.ports else SKIP
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The pods that have the ports are to go."""
+        return None if node is None else [
+            changes.delete_pod(other.pod, "which has the same host port", node) for other in node.pods.values()
+            if any(_conflict(wanted, taken) for wanted in pod.ports for taken in other.ports)]
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

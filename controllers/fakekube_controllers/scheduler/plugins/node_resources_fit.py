@@ -2,14 +2,17 @@
 
 The scoring strategy says which nodes are better: by default those with more left.
 
-Upstream: plugins/noderesources/fit.go. Left out: extended resources that devices stand for.
+Upstream: plugins/noderesources/fit.go. Left out: scores by devices that stand for extended
+resources; where a node has none of such a resource, DynamicResources filters.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import pod_resources
+from fakekube.apimachinery import meta, pod_resources
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -34,6 +37,7 @@ from fakekube_controllers.scheduler.framework.types import (
     allocatable_of,
 )
 from fakekube_controllers.scheduler.plugins import arguments, resource_scores
+from fakekube_controllers.scheduler.plugins.extended_resources import GATES, PREFIX, extended_resources
 from fakekube_controllers.scheduler.plugins.hints import has_node, hint
 
 SCORED = ("cpu", "memory")
@@ -57,19 +61,38 @@ class NodeResourcesFit:
         self._prefers_empty = strategy["type"] == "LeastAllocated"
         self._is_default = self._prefers_empty and self._names == list(SCORED) and weights["cpu"] == weights["memory"]
         self._resizes = handle.enabled(RESIZE_GATE)
+        self._devices, self._uses_devices = extended_resources(handle), all(map(handle.enabled, GATES))
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """What may help a pod that was rejected here."""
         found = [
             ClusterEventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_assigned_pod_delete),
             ClusterEventWithHint(
-                ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE), _after_node)]
+                ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE), self._after_node)]
+        if self._uses_devices:
+            found.append(ClusterEventWithHint(
+                ClusterEvent(EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE), _after_device_class))
         if self._resizes:
             found += [
                 ClusterEventWithHint(
                     ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_POD_SCALE_DOWN), _after_assigned_pod_scale_down),
                 ClusterEventWithHint(ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCALE_DOWN))]
         return found
+
+    def _after_node(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+        """A node that would have enough if it were empty, and had not before."""
+        if new is None:
+            return hint(False)
+        has = allocatable_of(new)
+        if has.get("pods", 0) < 1 or any(
+                asked > has.get(name, 0) and not self._is_for_devices(name, has.get(name, 0))
+                for name, asked in pod.requests.items()):
+            return hint(False)
+        if old is None:
+            return hint(True)
+        had = allocatable_of(old)
+        names = ["pods", *(name for name, asked in pod.requests.items() if asked)]
+        return hint(any(has.get(name, 0) > had.get(name, 0) for name in names))
 
     # Filter
 
@@ -82,17 +105,37 @@ class NodeResourcesFit:
             reasons.append("Too many pods")
         for name, asked in pod.requests.items():
             has = allocatable.get(name, 0)
-            if asked and asked > has - requested.get(name, 0) and not self._is_ignored(name):
+            if asked and asked > has - requested.get(name, 0) and not self._is_ignored(name, has):
                 reasons.append(f"Insufficient {name}")
                 unresolvable = unresolvable or asked > has
         if not reasons:
             return None
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
 
-    def _is_ignored(self, name: str) -> bool:
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """What is short of each resource."""
+        if node is None:
+            return None
+        short = {"pods": len(node.pods) + 1 - node.allocatable.get("pods", 0)}
+        for name, asked in pod.requests.items():
+            has = node.allocatable.get(name, 0)
+            if asked and not self._is_ignored(name, has):
+                short[name] = asked + node.requested.get(name, 0) - has
+        target = changes.node_target(node)
+        return [changes.add_resource(target, name, amount) for name, amount in short.items() if amount > 0]
+
+    def _is_ignored(self, name: str, has: int) -> bool:
+        """Whether a resource, of which a node has so much, is not looked at: devices may stand for
+        it.
+        """
+        if self._is_for_devices(name, has):
+            return True
         if not self._ignored and not self._ignored_groups:
             return False
         return _is_extended(name) and (name in self._ignored or name.partition("/")[0] in self._ignored_groups)
+
+    def _is_for_devices(self, name: str, has: int) -> bool:
+        return not has and bool(self._devices) and self._devices.class_of(name) is not None
 
     # Score
 
@@ -135,11 +178,12 @@ class NodeResourcesFit:
         """The most usage with which the pod fits, by place in a usage; None: it never does."""
         limits = [(PODS, allocatable.get("pods", 0) - 1)]
         for name, asked in pod.requests.items():
-            if asked > allocatable.get(name, 0) and not self._is_ignored(name):
+            has = allocatable.get(name, 0)
+            if asked > has and not self._is_ignored(name, has):
                 return None
         for place, (name, has) in enumerate(allocatable.items(), REQUESTED):
             asked = pod.requests.get(name, 0)
-            if asked and not self._is_ignored(name):
+            if asked and not self._is_ignored(name, has):
                 limits.append((place, has - asked))
         return limits
 
@@ -202,15 +246,11 @@ def _after_assigned_pod_scale_down(pod: PodInfo, old: ReadOnlyTree | None, new: 
     return hint(any(asked and before.get(name, 0) > now.get(name, 0) for name, asked in pod.requests.items()))
 
 
-def _after_node(pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
-    """A node that would have enough if it were empty, and had not before."""
+def _after_device_class(pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
+    """A class whose devices stand for something that the pod asks for."""
     if new is None:
-        return hint(False)
-    has = allocatable_of(new)
-    if has.get("pods", 0) < 1 or any(asked > has.get(name, 0) for name, asked in pod.requests.items()):
-        return hint(False)
-    if old is None:
         return hint(True)
-    had = allocatable_of(old)
-    names = ["pods", *(name for name, asked in pod.requests.items() if asked)]
-    return hint(any(has.get(name, 0) > had.get(name, 0) for name in names))
+    name = new["spec"].get("extendedResourceName")
+    if old is not None:
+        return hint(name is not None and name in pod.requests and old["spec"].get("extendedResourceName") != name)
+    return hint(name in pod.requests or f"{PREFIX}{meta.name_of(new)}" in pod.requests)

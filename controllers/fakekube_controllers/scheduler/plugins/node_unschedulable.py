@@ -6,7 +6,8 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework import events
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -67,3 +68,7 @@ class NodeUnschedulable:
         if node.node is None or not node.node["spec"].get("unschedulable"):
             return None
         return None if self._tolerates(pod.pod) else unresolvable("node(s) were unschedulable")
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The node is to be uncordoned."""
+        return None if node is None else [changes.uncordon(node)]

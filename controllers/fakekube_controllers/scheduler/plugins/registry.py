@@ -24,6 +24,7 @@ from fakekube_controllers.scheduler.plugins.node_volume_limits import NodeVolume
 from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
 from fakekube_controllers.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
+from fakekube_controllers.scheduler.plugins.releases import minor_version
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
 from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
@@ -36,10 +37,16 @@ GATES = {
     "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling", "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
 }
 """The feature gates of plugins that are not always there."""
+GANG_GATE = "GangScheduling"  # before 1.37
 
 
-def in_tree_registry() -> dict[str, PluginFactory]:
-    """The factories by name."""
+def in_tree_registry(version: str = "") -> dict[str, PluginFactory]:
+    """The factories of a release by name."""
+    if version in ("1.35", "1.36"):
+        # only these releases load what is theirs
+        from fakekube_controllers.scheduler.plugins.older import plugins_of_1_35, plugins_of_1_36
+
+        return in_tree_registry() | (plugins_of_1_35() if version == "1.35" else plugins_of_1_36())
     return {
         "SchedulingGates": SchedulingGates,
         "PrioritySort": PrioritySort,
@@ -67,7 +74,7 @@ def in_tree_registry() -> dict[str, PluginFactory]:
     }
 
 
-def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
+def default_plugins(enabled: Callable[[str], bool], version: str = "") -> dict[str, int]:
     """The plugins of a profile that says nothing of them, at every point that they extend, in
     upstream's order, with the weights of their scores (0: none is given).
 
@@ -97,4 +104,5 @@ def default_plugins(enabled: Callable[[str], bool]) -> dict[str, int]:
         "TopologyPlacementGenerator": 0,
         "PodGroupPodsCount": 1,
     }
-    return {name: weight for name, weight in plugins.items() if name not in GATES or enabled(GATES[name])}
+    gates = GATES if minor_version(version) >= 37 else GATES | {"GangScheduling": GANG_GATE}
+    return {name: weight for name, weight in plugins.items() if name not in gates or enabled(gates[name])}

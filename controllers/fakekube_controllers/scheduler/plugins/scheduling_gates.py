@@ -5,6 +5,8 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     QUEUE,
     SKIP,
@@ -15,8 +17,9 @@ from fakekube_controllers.scheduler.framework.events import (
     QueueingHint,
 )
 from fakekube_controllers.scheduler.framework.handle import Handle
+from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 ELIMINATED = ClusterEvent(EventResource.TARGET_POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
 
@@ -40,3 +43,7 @@ class SchedulingGates:
         """Which gates hold the pod, or None."""
         gates = [gate["name"] for gate in pod.pod["spec"].get("schedulingGates") or ()]
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]") if gates else None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The gates are to go."""
+        return [changes.lift_gate(pod.pod, gate["name"]) for gate in pod.pod["spec"].get("schedulingGates") or ()]

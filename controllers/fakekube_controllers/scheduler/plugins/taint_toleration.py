@@ -12,7 +12,8 @@ import orjson
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework import events
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -84,6 +85,16 @@ class TaintToleration:
         if self._names_taint:
             return unresolvable(f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value') or ''}}}")
         return unresolvable(REASON)
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The taints are to go, or to be tolerated; that of a cordon goes with it."""
+        if node is None or node.node is None:
+            return None
+        tolerated, is_cordoned = tolerations_of(pod.pod, self._handle), node.node["spec"].get("unschedulable")
+        cordon = placement.UNSCHEDULABLE_TAINT["key"]
+        return [
+            changes.uncordon(node) if is_cordoned and taint["key"] == cordon else changes.remove_taint(node, taint)
+            for taint in node.taints if placement.untolerated([taint], tolerated, DO_NOT_SCHEDULE) is not None]
 
     def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when no node has a taint."""

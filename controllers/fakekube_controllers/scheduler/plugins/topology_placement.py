@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube_controllers.scheduler.framework.events import ActionType, ClusterEvent, ClusterEventWithHint, EventResource
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
@@ -25,9 +26,9 @@ class TopologyPlacement:
         """Takes no arguments."""
         self._handle = handle
 
-    def events_to_register(self) -> Sequence[Any]:
-        """None: it rejects no pod."""
-        return []
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        """Nodes and labels of nodes: they make placements."""
+        return [ClusterEventWithHint(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL))]
 
     def generate_placements(
         self, state: CycleState, group: PodGroupInfo, parent: Placement, snapshot: Snapshot,

@@ -80,11 +80,12 @@ def current_nominations(attempt: GroupAttempt) -> dict[str, NominatingInfo]:
 
 
 async def make_room(
-    attempt: GroupAttempt, budgets: Sequence[ReadOnlyTree], schedule: PodGroupSchedulingFunc,
+    attempt: GroupAttempt, budgets: Sequence[ReadOnlyTree], schedule: PodGroupSchedulingFunc, *, tries_again: bool = False,
 ) -> Room | Status:
     """What has to go so that the group fits; else why that is impossible.
 
-    The snapshot is as before when this returns.
+    ``tries_again``: with each unit that is put back the whole group is tried anew, and may go to
+    other nodes, as before 1.37. The snapshot is as before when this returns.
     """
     snapshot = attempt.snapshot
     victims = [
@@ -101,7 +102,11 @@ async def make_room(
         proposed = [each for each in assignments.proposed_assignments if each.node_name] if assignments is not None else []
         victims.sort(key=_importance)
         breaking, others = split_by_budgets(victims, budgets)
-        gone = [victim for victim in [*(victim for victim, _ in breaking), *others] if not trial.spares(victim, proposed)]
+        gone: list[Victim] = []
+        for victim in [*(victim for victim, _ in breaking), *others]:
+            spared = await trial.spares_by(victim, schedule) if tries_again else trial.spares(victim, proposed)
+            if not spared:
+                gone.append(victim)
         gone.sort(key=_importance)
         return Room(gone, {each.pod.uid: NominatingInfo(each.node_name) for each in proposed})
     finally:
@@ -154,6 +159,14 @@ class _Trial:
             self.remove(victim)
             self._tell(victim, proposed, added=False)
         return fits
+
+    async def spares_by(self, victim: Victim, schedule: PodGroupSchedulingFunc) -> bool:
+        """Put a victim back, and whether the group still fits somewhere; else it is away again."""
+        self._add(victim)
+        _, status = await schedule()
+        if status is not None:
+            self.remove(victim)
+        return status is None
 
     def _tell(self, victim: Victim, proposed: Sequence[ProposedAssignment], *, added: bool) -> None:
         """Bring what plugins keep for each pod up to date."""

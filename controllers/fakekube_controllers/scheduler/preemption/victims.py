@@ -71,7 +71,7 @@ class Units:
         for node in nodes:
             for info in node.pods.values():
                 ancestors = self._ancestors(info.pod)
-                whole = [key for key, group in ancestors if "all" in (group["spec"].get("disruptionMode") or {})]
+                whole = [key for key, group in ancestors if self._is_whole(group)]
                 if not whole:
                     is_member = self._groups is not None and group_key_of(info.pod) is not None
                     found.append(self._victim(((info, node.name),), EntityType.POD_GROUP if is_member else EntityType.POD))
@@ -79,6 +79,10 @@ class Units:
                     seen[whole[-1]] = None
                     found.append(self._whole_group(whole[-1], info, node.name))
         return found
+
+    def _is_whole(self, group: ReadOnlyTree) -> bool:
+        """Whether a group is disrupted as a whole."""
+        return "all" in (group["spec"].get("disruptionMode") or {})
 
     def _whole_group(self, key: EntityKey, info: PodInfo, node_name: str) -> Victim:
         assert self._groups is not None, "the pod is in a group"

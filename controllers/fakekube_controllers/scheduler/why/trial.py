@@ -1,0 +1,158 @@
+"""Nodes as they would be after changes.
+
+A change is tried on a copy of a node, and shows in a snapshot of its own.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fakekube.apimachinery import meta, pod_resources, quantity
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
+from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+HOSTNAME = "kubernetes.io/hostname"
+COSTS: Mapping[str, float] = {
+    changes.UNCORDON: 1.0, changes.ADD_RESOURCE: 1.0, changes.REMOVE_TAINT: 1.4, changes.SET_LABEL: 1.5,
+    changes.REMOVE_LABEL: 1.5, changes.DELETE_POD: 3.0}
+
+
+def cost(wanted: Iterable[Change], pod: PodInfo) -> float:
+    """How much a pod asks for: the less the better. Of a resource its share of the request."""
+    total = 0.0
+    for each in wanted:
+        total += COSTS.get(each.action, 5.0)
+        if each.action == changes.ADD_RESOURCE:
+            resource = str(each.details["resource"])
+            asked = pod.requests.get(resource) or 1
+            total += changes.amount_of(resource, str(each.details["amount"])) / asked
+    return total
+
+
+def changed_node(node: NodeInfo, wanted: Iterable[Change]) -> NodeInfo:
+    """A node after changes that have it as their target."""
+    assert node.node is not None, "a snapshot has no other nodes"
+    tree, changed = copy.deepcopy(dict(node.node)), node.copy()
+    for each in wanted:
+        if each.action == changes.DELETE_POD:
+            changed.remove(str(each.details["uid"]))
+        else:
+            _change(tree, each.action, each.details)
+    changed.set_node(tree)
+    return changed
+
+
+def _change(node: Tree, action: str, details: Mapping[str, Any]) -> None:
+    labels = node["metadata"].setdefault("labels", {})
+    if action == changes.ADD_RESOURCE:
+        allocatable = node.setdefault("status", {}).setdefault("allocatable", {})
+        resource = details["resource"]
+        total = pod_resources.read({resource: details["amount"]})
+        pod_resources.add(total, pod_resources.read({resource: allocatable.get(resource) or "0"}))
+        nano, form = total[resource]
+        allocatable[resource] = quantity.render(nano, form)
+    elif action == changes.UNCORDON:
+        node["spec"].pop("unschedulable", None)
+        _remove_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule")
+    elif action == changes.REMOVE_TAINT:
+        _remove_taint(node, details["key"], details["effect"])
+    elif action == changes.SET_LABEL:
+        labels[details["key"]] = details["value"]
+    elif action == changes.REMOVE_LABEL:
+        labels.pop(details["key"], None)
+
+
+def _remove_taint(node: Tree, key: str, effect: str) -> None:
+    """As the controller does it once the node is uncordoned."""
+    node["spec"]["taints"] = [
+        each for each in node["spec"].get("taints") or () if (each["key"], each["effect"]) != (key, effect)]
+
+
+def changed(snapshot: Snapshot, wanted: Iterable[Change]) -> Snapshot:
+    """A snapshot after changes of nodes, and nodes that are added."""
+    trial = snapshot.copy()
+    by_node: dict[str, list[Change]] = {}
+    for each in wanted:
+        kind, _, name = each.target.partition("/")
+        if each.action == changes.ADD_NODE:
+            trial = with_nodes(trial, _added(snapshot, each.details), int(str(each.details["count"])))
+        elif each.action == changes.DELETE_POD:
+            by_node.setdefault(str(each.details["node"]), []).append(each)
+        elif kind == "node":
+            by_node.setdefault(name, []).append(each)
+    for name, listed in by_node.items():
+        trial.put(name, changed_node(trial.all_nodes[name], listed))
+    return trial
+
+
+def with_nodes(snapshot: Snapshot, like: NodeInfo, count: int) -> Snapshot:
+    """A snapshot with more nodes, all like one."""
+    trial = snapshot.copy()
+    for _ in range(count):
+        name = unused_name(trial)
+        trial.put(name, _new_node(like, name))
+    return trial
+
+
+def _added(snapshot: Snapshot, details: Mapping[str, Any]) -> NodeInfo:
+    """The node of which more are added."""
+    if "like" in details:
+        return snapshot.all_nodes[details["like"]]
+    return bare_node(unused_name(snapshot), details["allocatable"], details["labels"])
+
+
+def unused_name(snapshot: Snapshot) -> str:
+    """A name that no node has."""
+    count = len(snapshot.all_nodes)
+    return next(name for number in range(count, 2 * count + 1) if (name := f"new-{number}") not in snapshot.all_nodes)
+
+
+def _new_node(like: NodeInfo, name: str) -> NodeInfo:
+    """An empty node that is like another."""
+    assert like.node is not None, "a snapshot has no other nodes"
+    tree = copy.deepcopy(dict(like.node))
+    labels = dict(meta.labels_of(like.node))
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    tree["metadata"] = {**tree["metadata"], "name": name, "uid": f"uid of {name}", "labels": labels}
+    return _info(tree)
+
+
+def bare_node(name: str, allocatable: Mapping[str, str], labels: Mapping[str, str]) -> NodeInfo:
+    """A node with nothing else."""
+    metadata = {"name": name, "uid": f"uid of {name}", "labels": {HOSTNAME: name, **labels}}
+    return _info({"metadata": metadata, "spec": {}, "status": {"allocatable": dict(allocatable)}})
+
+
+def _info(node: ReadOnlyTree) -> NodeInfo:
+    info = NodeInfo(meta.name_of(node))
+    info.set_node(node)
+    return info
+
+
+def merged(wanted: Iterable[Change]) -> tuple[Change, ...]:
+    """Changes without those that are there twice; amounts for one node are added up."""
+    amounts: dict[tuple[str, str], int] = {}
+    others: dict[tuple[str, str, str], Change] = {}
+    nodes: dict[str, list[Change]] = {}
+    for each in wanted:
+        if each.action == changes.ADD_RESOURCE:
+            resource = str(each.details["resource"])
+            key = each.target, resource
+            amounts[key] = amounts.get(key, 0) + changes.amount_of(resource, str(each.details["amount"]))
+        elif each.action == changes.ADD_NODE:
+            nodes.setdefault(each.text, []).append(each)
+        else:
+            others.setdefault((each.action, each.target, each.text), each)
+    added = [changes.add_resource(target, resource, amount) for (target, resource), amount in amounts.items() if amount]
+    return (*others.values(), *added, *[changes.add_nodes(same) for same in nodes.values()])
+
+
+def pod_like(info: PodInfo, name: str) -> ReadOnlyTree:
+    """A pod that is like another, and new."""
+    pod = dict(info.pod)
+    pod["metadata"] = {**pod["metadata"], "name": name, "uid": f"uid of {name}"}
+    return pod

@@ -1,0 +1,142 @@
+"""A cluster with a scheduler and nothing else, and changes that are proposed, made in it."""
+
+from fakekube.apimachinery import pod_resources, quantity
+from fakekube.client.resources import NODES, PODS, Resource
+from fakekube.composition.cluster import Cluster
+from fakekube_controllers.scheduler.framework.changes import amount_of, amount_text
+
+POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
+COMPOSITES = Resource("scheduling.k8s.io", "v1alpha3", "compositepodgroups", "CompositePodGroup")
+NAMESPACE = "default"
+
+
+def cluster():
+    """Nobody but the scheduler writes nodes and pods."""
+    return Cluster(nodes=0, clock="manual", controllers="scheduler", feature_gates="workload-aware")
+
+
+def pod(name, group="", *, labels=None, **spec):
+    """A pod that requests what ``requests`` says, in a group when one is named."""
+    requests = spec.pop("requests", {})
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    return {"metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}}, "spec": {
+        "containers": [{"name": "main", "image": "busybox", "resources": {"requests": requests, "limits": {
+            resource: amount for resource, amount in requests.items() if "/" in resource}}}], **spec}}
+
+
+def gang(name, minimum, **spec):
+    return {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": {
+        "schedulingPolicy": {"gang": {"minCount": minimum}}, **spec}}
+
+
+async def create_node(client, name, *, labels=None, taints=(), unschedulable=False, **allocatable):
+    """A node without the taints that the server gives to one that is new."""
+    has = {"cpu": "4", "memory": "8Gi", "pods": "110", **allocatable}
+    labels = {"kubernetes.io/hostname": name, **(labels or {})}
+    spec = {"unschedulable": True} if unschedulable else {}
+    await client.create(NODES, {
+        "metadata": {"name": name, "labels": labels}, "spec": spec, "status": {"allocatable": has, "capacity": has}})
+    await client.patch(NODES, name, body={"spec": {"taints": list(taints)}})
+
+
+async def create(client, resource, *objects):
+    for each in objects:
+        await client.create(resource, each)
+
+
+async def bound(client):
+    """The names of pods that have a node, and their nodes."""
+    pods = (await client.list(PODS, NAMESPACE)).items
+    return {each["metadata"]["name"]: each["spec"]["nodeName"] for each in pods if each["spec"].get("nodeName")}
+
+
+async def retried(running):
+    """Let everything that waits be tried again, whatever it waits for."""
+    await running.advance("6m")
+
+
+async def apply(client, changes):
+    """Do what is proposed."""
+    for change in changes:
+        await _apply(client, change.action, change.target, dict(change.details))
+
+
+async def _apply(client, action, target, details):
+    name = target.rpartition("/")[2]
+    if action == "AddNode":
+        await _add_nodes(client, details)
+    elif action == "CreatePods":
+        pods = [each for each in (await client.list(PODS, NAMESPACE)).items if each["spec"].get("schedulingGroup")]
+        own = [each for each in pods if each["spec"]["schedulingGroup"]["podGroupName"] == name]
+        like = [*own, *pods][0]
+        like["spec"] = {key: value for key, value in like["spec"].items() if key in (
+            "containers", "tolerations", "nodeSelector", "affinity", "topologySpreadConstraints")}
+        member = {**like["spec"], "schedulingGroup": {"podGroupName": name}, "schedulingGates": []}
+        for number in range(details["count"]):
+            metadata = {"name": f"{name}-more-{number}", "namespace": NAMESPACE, "labels": like["metadata"].get("labels", {})}
+            await client.create(PODS, {"metadata": metadata, "spec": member})
+    elif action == "LiftGate":
+        gates = (await client.get(PODS, name, NAMESPACE))["spec"]["schedulingGates"]
+        left = [gate for gate in gates if gate["name"] != details["gate"]]
+        await client.patch(PODS, name, NAMESPACE, {"spec": {"schedulingGates": left or None}}, type="merge")
+    elif action == "DeletePod":
+        await client.delete(PODS, name, NAMESPACE, grace_period_seconds=0)
+    elif action == "AddResource":
+        await add_resource(client, name, details["resource"], details["amount"])
+    else:
+        await _change_node(client, action, name, details)
+
+
+async def add_resource(client, node, resource, amount):
+    status = (await client.get(NODES, node))["status"]
+    total = pod_resources.read({resource: amount})
+    pod_resources.add(total, pod_resources.read({resource: status["allocatable"].get(resource, "0")}))
+    has = {**status["allocatable"], resource: quantity.render(*total[resource])}
+    body = {"status": {"allocatable": has, "capacity": has}}
+    await client.patch(NODES, node, body=body, subresource="status", type="merge")
+
+
+async def _change_node(client, action, name, details):
+    if action == "Uncordon":
+        body = {"spec": {"unschedulable": None, "taints": None}}
+    elif action == "RemoveTaint":
+        taints = (await client.get(NODES, name))["spec"].get("taints") or []
+        body = {"spec": {"taints": [
+            each for each in taints if (each["key"], each["effect"]) != (details["key"], details["effect"])]}}
+    elif action == "SetLabel":
+        body = {"metadata": {"labels": {details["key"]: details["value"]}}}
+    else:
+        assert action == "RemoveLabel"
+        body = {"metadata": {"labels": {details["key"]: None}}}
+    await client.patch(NODES, name, body=body, type="merge")
+
+
+async def _add_nodes(client, details):
+    before = len((await client.list(NODES)).items)
+    for number in range(before, before + details["count"]):
+        if "like" in details:
+            like = await client.get(NODES, details["like"])
+            labels = {key: value for key, value in like["metadata"]["labels"].items() if key != "kubernetes.io/hostname"}
+            has, taints = like["status"]["allocatable"], like["spec"].get("taints") or ()
+        else:
+            has, labels, taints = details["allocatable"], details["labels"], ()
+        await create_node(client, f"more-{number}", labels=labels, taints=taints, **has)
+
+
+async def halved(client, changes):
+    """Do what is proposed, but of every amount only the half; whether there was an amount to
+    halve.
+    """
+    found = False
+    for change in changes:
+        details = dict(change.details)
+        if change.action == "AddResource":
+            resource = details["resource"]
+            details["amount"] = amount_text(resource, amount_of(resource, details["amount"]) // 2)
+            found = True
+        elif change.action in ("AddNode", "CreatePods"):
+            details["count"] //= 2
+            found = True
+        await _apply(client, change.action, change.target, details)
+    return found
