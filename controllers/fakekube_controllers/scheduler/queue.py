@@ -12,7 +12,7 @@ Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, bac
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
@@ -39,6 +39,7 @@ from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
+    from fakekube_controllers.scheduler.queued_groups import Groups
 
 log = logging.getLogger(__name__)
 
@@ -59,28 +60,6 @@ class ProfileQueueing(NamedTuple):
     def of_framework(cls, framework: Framework) -> Self:
         """That of a profile."""
         return cls(framework.pre_enqueue_plugins, framework.events())
-
-
-class Groups(Protocol):
-    """The pods that are queued with their groups; see ``groups/queueing.py``."""
-
-    def is_member(self, pod: ReadOnlyTree) -> bool:
-        """Whether a pod names a group."""
-
-    def add_pod(self, queued: QueuedPodInfo) -> None:
-        """A member waits for a node."""
-
-    def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
-        """A member got no node; by its own events its group should be queued by this strategy."""
-
-    def queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
-        """A member that waits, and the entity that it is in."""
-
-    def remove_pod(self, pod: ReadOnlyTree) -> None:
-        """A member is gone, or has a node."""
-
-    def begin(self, entity: QueuedPodGroupInfo) -> None:
-        """A root is being tried."""
 
 
 class SchedulingQueue:

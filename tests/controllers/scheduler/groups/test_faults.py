@@ -9,7 +9,8 @@ import pytest
 from fakekube.util.driver import Stalled
 from fakekube.webhooks import AdmissionRequest, Denied
 from fakekube_controllers.scheduler.framework.status import Code, Status
-from tests.controllers.scheduler.groups.gangs import Gangs, cluster_of_gangs
+from tests.controllers.scheduler.groups.gangs import COMPOSITE_POD_GROUPS, Gangs, cluster_of_gangs
+from tests.controllers.world import NAMESPACE
 
 ENDS_SECONDS = 30.0  # on the wall: what ends at all is done in a fraction of it
 ASYNC = ("post_filter", "pod_group_post_filter", "pre_bind", "bind")
@@ -175,3 +176,23 @@ async def test_pods_that_may_not_have_their_node_wait(method: str, minimum: int 
             await world.node("more")
             await world.advance(30)
             assert await world.bound() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("is_root_first", [False, True])
+async def test_a_tree_of_a_thousand_levels_is_not_tried_and_hinders_nobody(
+    gangs: Gangs, is_root_first: bool,
+) -> None:
+    """Given composite groups that are each the parent of the next, a thousand of them, in either
+    order, when a pod of the lowest comes, then it waits, and a gang beside it is bound.
+    """
+    await gangs.group("leaf", 1, parent="c999")
+    await gangs.pods("deep", group="leaf")
+    for number in range(1000) if is_root_first else reversed(range(1000)):
+        parent = {"parentCompositePodGroupName": f"c{number - 1}"} if number else {}
+        workload = {"workloadName": "w", "templateName": "t"}
+        await gangs.client.create(COMPOSITE_POD_GROUPS, {
+            "metadata": {"name": f"c{number}", "namespace": NAMESPACE},
+            "spec": {"schedulingPolicy": {"basic": {}}, "workloadRef": workload, **parent}})
+    await gangs.group("g", 2)
+    await gangs.pods("a", "b", group="g")
+    assert await gangs.bound() == ["a", "b"]
