@@ -18,9 +18,10 @@ _NEVER = 1000
 _DIGITS = "0123456789"
 
 
-OWN = ("CronJobWorkloads", "UserWorkloadsForJobs", "ParentCompositePodGroups")
+OWN = ("CronJobWorkloads", "UserWorkloadsForJobs", "ParentCompositePodGroups", "DraftWorkload")
 """Gates that upstream does not have: where a KEP says one thing and upstream does another, they
-switch to what the KEP says. Off by default, in every release, and not told among the release's.
+switch to what the KEP says. DraftWorkload has the API of a KEP's first text. Off by default, in
+every release, and not told among the release's.
 """
 
 
@@ -75,6 +76,8 @@ class Gates(Mapping[str, bool]):
         self._state = {name: _state(gate, overrides) for name, gate in self.known.items()}
         if overrides:
             self._check_needs()
+        if self._elsewhere["DraftWorkload"] and self._state.get("GenericWorkload"):
+            raise InvalidFeatureGate("the feature gates DraftWorkload and GenericWorkload exclude each other")
 
     def __getitem__(self, name: str) -> bool:
         state = self._state.get(name)

@@ -113,7 +113,7 @@ class Cluster:
             "scheduler_plugins": scheduler_plugins}
         self._controllers = ControllerManager(
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
-            extra=controllermanager.extra_components(extra),
+            extra=controllermanager.extra_components(extra, self.options.feature_gates),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self._identity = Identity(self.options)
         self.token = self._identity.token

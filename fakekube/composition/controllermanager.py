@@ -120,13 +120,19 @@ async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> N
         await addons.install(client, made)
 
 
-def extra_components(extra: Iterable[Any] | str) -> list[Any]:
-    """The components of the option ``extra``: as they are, or by texts ``module:attribute``.
+GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
+"""The add-ons that gates of ours are of no use without."""
+
+
+def extra_components(extra: Iterable[Any] | str, gates: Mapping[str, bool] = MappingProxyType({})) -> list[Any]:
+    """The components of the option ``extra``, as they are or by texts ``module:attribute``, and
+    the add-ons of the gates that are on.
 
     Raises OptionError for a text that names nothing.
     """
     if isinstance(extra, str):
         extra = [text for text in extra.replace(",", " ").split() if text]
+    extra = [*extra, *(addon for gate, addon in GATE_ADDONS.items() if gates.get(gate))]
     return [made_of(cluster_options.named("extra", one)) if isinstance(one, str) else one for one in extra]
 
 

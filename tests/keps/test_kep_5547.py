@@ -1,4 +1,4 @@
-"""The examples of KEP-5547, Jobs with Workloads, in the form of 1.37."""
+"""The examples of KEP-5547, Jobs with Workloads, in the form of 1.37 and of 1.36."""
 
 from typing import Any
 
@@ -131,3 +131,39 @@ async def test_a_job_grows_and_its_gang_with_it() -> None:
         changed = {"spec": {"scheduling": {"disruptionMode": {"all": None, "single": {}}}}}
         with pytest.raises(APIError, match=r"spec\.scheduling\.disruptionMode"):
             await found.client.patch(JOBS, "distributed-training", "training", body=changed)
+
+
+@pytest.mark.spec("WAS-100", "WAS-103")
+async def test_in_1_36_an_indexed_job_is_a_gang_by_its_shape() -> None:
+    """Given an Indexed Job of eight pods at once, when there are seven GPUs, then none of them
+    starts, and it cannot be made smaller; with one more, all do. What is made the KEP shows.
+    """
+    async with cluster_with("5547-1.36-gang", release="1.36") as cluster:
+        found = Examples(cluster)
+        await found.node(**{GPU: 7})
+        assert await found.places() == {"": 8}
+        [told] = (await found.told()).values()
+        assert told == ("False", "Unschedulable")
+        with pytest.raises(APIError, match="cannot change parallelism for a Job referencing gang-scheduled PodGroup"):
+            await found.client.patch(JOBS, "distributed-training", "training", body={"spec": {"parallelism": 7}})
+        by_hand = example("5547-1.36-gang-objects")
+        [template] = kinds(by_hand, "Workload")[0]["spec"]["podGroupTemplates"]
+        [workload], [group] = (await found.client.list(found.workloads)).items, await found.all_groups()
+        assert workload["spec"]["controllerRef"] == kinds(by_hand, "Workload")[0]["spec"]["controllerRef"]
+        assert [{key: made[key] for key in template} for made in workload["spec"]["podGroupTemplates"]] == [template]
+        assert group["spec"]["schedulingPolicy"] == kinds(by_hand, "PodGroup")[0]["spec"]["schedulingPolicy"]
+        assert group["spec"]["podGroupTemplateRef"] == {"workload": {
+            "workloadName": meta.name_of(workload), "podGroupTemplateName": template["name"]}}
+        await found.nodes("rack-a1")
+        assert ((await found.places())[""], await found.told()) == (0, {meta.name_of(group): ("True", "Scheduled")})
+
+
+async def test_objects_of_1_36_made_by_hand_do_the_same() -> None:
+    """Given the objects by hand with one pod, when there is room, then it waits for seven more."""
+    async with cluster_with("5547-1.36-gang-objects", release="1.36") as cluster:
+        found = Examples(cluster)
+        await found.nodes()
+        assert await found.places() == {"": 1}
+        [pod] = kinds(example("5547-1.36-gang-objects"), "Pod")
+        await found.more(pod, 7, "training")
+        assert (await found.places())[""] == 0

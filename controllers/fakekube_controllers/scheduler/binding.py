@@ -12,6 +12,7 @@ from fakekube.apimachinery import meta
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt, attempt_async
 from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.extender import ExtenderError
@@ -75,7 +76,7 @@ class BindingCycles:
         self._metrics = metrics
         self._expects = ctx.enabled(EXPECTATION_GATE)
         # 1.35 looks at the pod as it was before it was nominated, and so leaves the nomination
-        self._after_failure = CLEAR_NOMINATED_NODE if ctx.version != "1.35" else None
+        self._after_failure = CLEAR_NOMINATED_NODE if ctx.version != "1.35" or ctx.enabled(DRAFT_GATE) else None
         self._in_pre_bind: dict[str, PodInPreBind] = {}
 
     def start(self, binding: Binding) -> None:

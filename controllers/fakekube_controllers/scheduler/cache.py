@@ -11,7 +11,6 @@ from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.types import ImageState, NodeInfo, PodInfo, pod_info
-from fakekube_controllers.scheduler.groups.entities import group_key_of
 
 if TYPE_CHECKING:
     from fakekube_controllers.scheduler.groups.states import GroupStates
@@ -115,7 +114,7 @@ class Cache:
         self._tell_groups(info, node_name)
 
     def _tell_groups(self, info: PodInfo, node_name: str) -> None:
-        if self.groups is not None and (key := group_key_of(info.pod)) is not None:
+        if self.groups is not None and (key := self.groups.key_of(info.pod)) is not None:
             self.groups.set_pod(key, info, node_name, assumed=info.uid in self._assumed)
 
     def remove_pod(self, uid: str) -> bool:

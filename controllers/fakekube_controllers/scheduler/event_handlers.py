@@ -27,6 +27,7 @@ from fakekube_controllers.scheduler.queue import SchedulingQueue
 from fakekube_controllers.scheduler.waiting import Changes
 
 DEVICES_GATE, GROUPS_GATE, COMPOSITE_GATE = "DynamicResourceAllocation", "GenericWorkload", "CompositePodGroup"
+DRAFT_GATE = "DraftWorkload"  # ours
 
 
 def watched_resources(ctx: Context) -> dict[EventResource, Resource]:
@@ -46,7 +47,11 @@ def watched_resources(ctx: Context) -> dict[EventResource, Resource]:
         found[EventResource.RESOURCE_CLAIM] = RESOURCE_CLAIMS
         found[EventResource.RESOURCE_SLICE] = Resource(device, "v1", "resourceslices", "ResourceSlice", namespaced=False)
         found[EventResource.DEVICE_CLASS] = Resource(device, "v1", "deviceclasses", "DeviceClass", namespaced=False)
-    if ctx.enabled(GROUPS_GATE):
+    if ctx.enabled(DRAFT_GATE):
+        from fakekube_controllers.scheduler.draft.definition import WORKLOADS
+
+        found[EventResource.WORKLOAD] = WORKLOADS
+    elif ctx.enabled(GROUPS_GATE):
         versions = {"1.35": "v1alpha1", "1.36": "v1alpha2"}
         version = versions.get(ctx.version, "v1beta1")
         found[EventResource.WORKLOAD] = Resource(group, version, "workloads", "Workload")

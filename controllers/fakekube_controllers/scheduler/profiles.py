@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from fakekube.runtime.context import Context
 from fakekube.util import entrypoints
 from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE
 from fakekube_controllers.scheduler.framework.interface import Plugin, PluginFactory
 from fakekube_controllers.scheduler.plugins.registry import default_plugins, in_tree_registry
 from fakekube_controllers.scheduler.runtime import METHODS, Framework, PluginSelection, Shared
@@ -58,6 +59,10 @@ def setup_of(ctx: Context, shared: Shared) -> Setup:
     """
     registry = in_tree_registry(ctx.version)
     default = default_plugins(ctx.enabled, ctx.version)
+    if ctx.enabled(DRAFT_GATE):
+        from fakekube_controllers.scheduler.draft.plugin import DraftGangs
+
+        registry[DraftGangs.name], default[DraftGangs.name] = DraftGangs, 0
     given: Callable[[Context], Sequence[PluginFactory]] | None = ctx.options.get("scheduler_plugins")
     for factory in given(ctx) if given is not None else ():
         name: str = factory.name  # type: ignore[attr-defined]  # a class of plugins has a name

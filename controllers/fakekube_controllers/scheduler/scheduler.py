@@ -22,7 +22,7 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.binding import Binding, BindingCycles
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
-from fakekube_controllers.scheduler.event_handlers import GROUPS_GATE, EventHandlers
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE, GROUPS_GATE, EventHandlers
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE, FailureHandler
 from fakekube_controllers.scheduler.framework.events import ClusterEvent
 from fakekube_controllers.scheduler.framework.handle import CLEAR_NOMINATED_NODE, NominatingInfo
@@ -77,14 +77,15 @@ class Scheduler:
         self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)
         self.shared.activate = self.queue.activate
         self.shared.cancel_pod_in_pre_bind = self.bindings.cancel_pod_in_pre_bind
-        if self.ctx.enabled(GROUPS_GATE):
+        are_groups_on = self.ctx.enabled(GROUPS_GATE) or self.ctx.enabled(DRAFT_GATE)
+        if are_groups_on:
             # without the gate nothing of groups is loaded
             from fakekube_controllers.scheduler.groups.releases import groups_of
 
             self.groups = groups_of(self.ctx, self)
         EventHandlers(
             self.cache, self.queue, self.changes, self.options, is_responsible_for=self.profiles.__contains__,
-            release=self._release, are_groups_on=self.ctx.enabled(GROUPS_GATE),
+            release=self._release, are_groups_on=are_groups_on,
         ).install(self.ctx, self._registered())
         self.ctx.why[PODS.group_resource] = self._why
 

@@ -7,12 +7,9 @@ Upstream: addPodToSchedulingQueue of pkg/scheduler/eventhandlers.go (1.35: Workl
 AddPodGroupMember), podGroupInfoForPod of pkg/scheduler/schedule_one_podgroup.go (1.36).
 """
 
-from collections.abc import Callable
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.queued import (
-    EntityKey,
     PodGroupInfo,
     QueuedEntityInfo,
     QueuedPodGroupInfo,
@@ -22,14 +19,12 @@ from fakekube_controllers.scheduler.framework.queued import (
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.queue import IMMEDIATELY, SchedulingQueue
 
-KeyOfGroup = Callable[[ReadOnlyTree], EntityKey | None]
-
 
 class MemberQueue:
-    """The pods of groups of one scheduler. ``key_of``: the group that a pod names."""
+    """The pods of groups of one scheduler."""
 
-    def __init__(self, queue: SchedulingQueue, states: GroupStates, key_of: KeyOfGroup) -> None:
-        self._queue, self._states, self._key_of = queue, states, key_of
+    def __init__(self, queue: SchedulingQueue, states: GroupStates) -> None:
+        self._queue, self._states, self._key_of = queue, states, states.key_of
 
     def is_member(self, pod: ReadOnlyTree) -> bool:
         """Whether a pod names a group."""

@@ -26,7 +26,7 @@ from fakekube_controllers.scheduler.groups.algorithm import GroupAlgorithm
 from fakekube_controllers.scheduler.groups.conditions import GroupConditions
 from fakekube_controllers.scheduler.groups.consistency import different_schedulers
 from fakekube_controllers.scheduler.groups.cycle import GANG_SCHEDULING, Attempt, GroupCycles, PodScheduler
-from fakekube_controllers.scheduler.groups.entities import group_key_of, topology_key_of
+from fakekube_controllers.scheduler.groups.entities import topology_key_of
 from fakekube_controllers.scheduler.groups.groups import Groups
 from fakekube_controllers.scheduler.groups.members import MemberQueue
 from fakekube_controllers.scheduler.groups.permit import PermitPlacer, PermitResult
@@ -50,7 +50,7 @@ class Groups136(Groups):
     """Follows the groups, and tries them, as 1.36 does."""
 
     def _install(self, ctx: Context, scheduler: PodScheduler, conditions: GroupConditions) -> None:
-        self._members = scheduler.queue.groups = MemberQueue(scheduler.queue, self.states, group_key_of)
+        self._members = scheduler.queue.groups = MemberQueue(scheduler.queue, self.states)
         self._cycles = GroupCycles136(ctx, scheduler, self.states, conditions)
 
     def _group_changed(self, before: EntityKey | None, now: EntityKey | None) -> None:

@@ -6,6 +6,7 @@
 from typing import Protocol
 
 from fakekube.runtime.context import Context
+from fakekube_controllers.scheduler.event_handlers import DRAFT_GATE
 from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo, QueuedPodGroupInfo
 from fakekube_controllers.scheduler.groups.cycle import PodScheduler
 
@@ -22,6 +23,11 @@ class ScheduledGroups(Protocol):
 
 def groups_of(ctx: Context, scheduler: PodScheduler) -> ScheduledGroups | None:
     """Follow the groups of a cluster. None where pods are tried one by one."""
+    if ctx.enabled(DRAFT_GATE):
+        from fakekube_controllers.scheduler.draft.plugin import follow
+
+        follow(scheduler)
+        return None
     if ctx.version == "1.35":
         from fakekube_controllers.scheduler.groups.release_1_35 import count_members
 

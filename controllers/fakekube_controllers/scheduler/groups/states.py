@@ -6,13 +6,13 @@ they come and go. A group is known by its key before its object was seen: pods m
 Upstream: pkg/scheduler/backend/cache/podgroupstate.go, backend/queue/workload_forest.go.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.types import PodInfo
-from fakekube_controllers.scheduler.groups.entities import minimum_of, parent_key_of
+from fakekube_controllers.scheduler.groups.entities import group_key_of, minimum_of, parent_key_of
 
 
 class Placed(NamedTuple):
@@ -24,9 +24,13 @@ class Placed(NamedTuple):
 
 
 class GroupStates:
-    """Groups by key. Pods that are finished or gone are not there."""
+    """Groups by key. Pods that are finished or gone are not there.
 
-    def __init__(self) -> None:
+    ``key_of`` says of a pod which group it is in.
+    """
+
+    def __init__(self, key_of: Callable[[ReadOnlyTree], EntityKey | None] = group_key_of) -> None:
+        self.key_of = key_of
         self._groups: dict[EntityKey, ReadOnlyTree] = {}
         self._children: dict[EntityKey, dict[EntityKey, None]] = {}
         self._waiting: dict[EntityKey, dict[str, PodInfo]] = {}  # pods without a node, by uid

@@ -29,7 +29,7 @@ from fakekube_controllers.scheduler.framework.queued import EntityKey
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, error, unresolvable
 from fakekube_controllers.scheduler.framework.types import PodInfo
-from fakekube_controllers.scheduler.groups.entities import group_key_of, is_gang, minimum_of
+from fakekube_controllers.scheduler.groups.entities import is_gang, minimum_of
 from fakekube_controllers.scheduler.groups.permit import NUM_ASSUMED
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.plugins.gang_scheduling import WAITING_FOR_PODS
@@ -81,7 +81,7 @@ class GangPermit:
 
     def key_of(self, pod: ReadOnlyTree) -> EntityKey | None:
         """The group that a pod is in."""
-        return group_key_of(pod)
+        return self._handle.groups.key_of(pod) if self._handle.groups is not None else None
 
     def object_name_of(self, pod: ReadOnlyTree) -> str | None:
         """The name of the object that has the policy of a pod's group."""

@@ -21,12 +21,12 @@ class GangWorkload(GangPermit):
     """PreEnqueue and Permit of 1.35."""
 
     _waits = "waiting for minCount pods from a gang to be waiting on permit"
-    _object = EventResource.WORKLOAD
+    _object, _resource = EventResource.WORKLOAD, WORKLOADS
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """Takes no arguments."""
         super().__init__(args, handle)
-        self._workloads = handle.lister(WORKLOADS)
+        self._workloads = handle.lister(self._resource)
         self._deadlines: dict[EntityKey, float] = {}  # of groups with a pod that waits or has waited
 
     def object_name_of(self, pod: ReadOnlyTree) -> str | None:
@@ -39,13 +39,20 @@ class GangWorkload(GangPermit):
         name, group = reference["name"], reference["podGroup"]
         workload = self._workloads.get(namespace, name)
         if workload is None:
-            return Missing(
-                f'waiting for pods\'s workload "{name}" to appear in scheduling queue',
-                f'failed to get workload {namespace}/{name}: workload.scheduling.k8s.io "{name}" not found')
+            return self._no_workload(namespace, name)
         for each in workload["spec"]["podGroups"]:
             if each["name"] == group:
                 gang = each["policy"].get("gang")
                 return Policy() if gang is None else Policy(gang["minCount"])
+        return self._no_group(name, group)
+
+    def _no_workload(self, namespace: str, name: str) -> Missing:
+        return Missing(
+            f'waiting for pods\'s workload "{name}" to appear in scheduling queue',
+            f'failed to get workload {namespace}/{name}: workload.{self._resource.group} "{name}" not found')
+
+    @staticmethod
+    def _no_group(name: str, group: str) -> Missing:
         text = f'pod group "{group}" doesn\'t exist for a workload "{name}"'
         return Missing(text, text)
 

@@ -39,6 +39,7 @@ from fakekube_controllers.scheduler.why.gangs import GangRoom
 from fakekube_controllers.scheduler.why.room import Room
 
 MAX_PLACES = 5000
+MOST_MEMBERS = 5  # of a group, of which each is told of
 
 
 class Held(NamedTuple):
@@ -86,13 +87,13 @@ class Answers:
             return Answer(about, "WaitingForPermit", f"has node {waiting.node_name}, and waits for {plugins} to permit it")
         if self._scheduler.cache.is_assumed_pod(uid):
             return Answer(about, "Binding", "has a node, and is being bound to it")
+        queued = self._queue.entity(pod_key(pod))
+        if isinstance(queued, QueuedPodInfo):  # so are pods of groups before 1.37
+            return self._of_its_own(about, framework, queued)
         states, key = self._scheduler.shared.groups, group_key_of(pod)
         if states is not None and key is not None:
             return self._member(about, pod, key)
-        queued = self._queue.entity(pod_key(pod))
-        if not isinstance(queued, QueuedPodInfo):
-            return Answer(about, "InFlight", "is being tried, or not known to the scheduler yet", attempts=self._attempts(uid))
-        return self._of_its_own(about, framework, queued)
+        return Answer(about, "InFlight", "is being tried, or not known to the scheduler yet", attempts=self._attempts(uid))
 
     def _member(self, about: str, pod: ReadOnlyTree, key: EntityKey) -> Answer:
         """A pod is tried with its group."""
@@ -211,6 +212,10 @@ class Answers:
             if root == key:
                 return answer
             return Answer(about, answer.state, f"is tried with {root}", changes=answer.changes, because=(answer,))
+        alone = [info.pod for info in states.waiting(key) if self._queue.entity(pod_key(info.pod)) is not None]
+        if alone:  # before 1.37 pods of groups are queued one by one
+            because = tuple(self.pod(pod) for pod in alone[:MOST_MEMBERS])
+            return Answer(about, "Waiting", f"has {placed} pods on nodes, and {len(alone)} that wait", because=because)
         lacking = quorum.lacking(states, root)
         if lacking.changes:
             count = f"{placed} pods of it are on nodes"

@@ -415,3 +415,17 @@ async def test_without_the_gang_plugin_a_group_is_what_fits():
         await gangs.pod("b", "g")
         assert set(await gangs.bound()) == {"a", "b"}
         assert await gangs.told("g") == SCHEDULED
+
+
+async def test_why_tells_of_each_member(gangs):
+    """Given a gang of which one pod fits / then ``why`` says of each pod what it waits for, and of
+    the group that they wait.
+    """
+    await gangs.node(cpu="1")
+    await gangs.group("g", 2)
+    await gangs.pod("a", "g")
+    await gangs.pod("b", "g")
+    group = await gangs.cluster.why("podgroup/g")
+    assert "has 0 pods on nodes, and 2 that wait" in str(group)
+    assert WAITS in str(await gangs.cluster.why("pod/a"))
+    assert NO_CPU + FOR_GROUPS in str(await gangs.cluster.why("pod/b"))
