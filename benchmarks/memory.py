@@ -1,5 +1,5 @@
 """What pods leave behind: memory of those that live and of those that lived, Events that expired,
-and the longest collection.
+the longest collection, and what the objects of a gang take (for ``groups``).
 
 Each workload has a process of its own, so that its memory is its own: ``python -m benchmarks.memory
 NAME`` prints one as JSON.
@@ -22,11 +22,11 @@ from benchmarks.lives import of_jobs
 from benchmarks.load import resident_bytes
 from benchmarks.table import Figure
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.client.resources import JOBS
+from fakekube.client.resources import JOBS, Resource
 from fakekube.composition.cluster import Cluster
 from fakekube.util.collector import give_back
 
-LIVED, EXPIRED, NODES = 10_000, 200_000, 100
+LIVED, EXPIRED, NODES, PAIRS = 10_000, 200_000, 100, 5_000
 EVENTS = "/api/v1/namespaces/default/events"
 
 Measured = dict[str, float]
@@ -36,7 +36,7 @@ def figures() -> Iterator[Figure]:
     """Kilobytes of the process a pod, megabytes of Events, and CPU milliseconds of the longest
     collection.
     """
-    lived, living, expired = (_run(name) for name in WORKLOADS)
+    lived, living, expired = (run(name) for name in ("lived", "living", "expired"))
     yield Figure("memory a pod that lived, history included", lived["kilobytes"], "KB", 35, note=_containers(lived))
     yield Figure("memory a pod that is running", living["kilobytes"], "KB", 14, note=_containers(living))
     yield Figure(f"longest collection in the life of a Job of {LIVED:,} pods", lived["longest_ms"], "ms", 100)
@@ -48,7 +48,8 @@ def _containers(measured: Measured) -> str:
     return f"{measured['containers']:.0f} tracked containers each, history of {measured['events']:,.0f} changes"
 
 
-def _run(name: str) -> Measured:
+def run(name: str) -> Measured:
+    """One workload in a process of its own, in figures."""
     done = subprocess.run([sys.executable, "-m", "benchmarks.memory", name], capture_output=True, text=True, check=True)
     measured: Measured = json.loads(done.stdout)
     return measured
@@ -128,7 +129,36 @@ async def expired() -> Measured:
         return {"present_mb": present / 1e6, "expired_mb": gone / 1e6, "trimmed_mb": (gone + before - resident_bytes()) / 1e6}
 
 
-WORKLOADS: Mapping[str, Callable[[], Awaitable[Measured]]] = {"lived": lived, "living": living, "expired": expired}
+async def pairs() -> Measured:
+    """A Workload and its PodGroup as the Job controller makes them, with those who follow them."""
+    group = "scheduling.k8s.io"
+    kinds = [Resource(group, "v1beta1", "workloads", "Workload"), Resource(group, "v1beta1", "podgroups", "PodGroup")]
+
+    async def make(cluster: Cluster) -> None:
+        for number in range(PAIRS):
+            name, template = f"training-{number}-5f6d8", f"training-{number}-pgt-0"
+            policy = {"schedulingPolicy": {"gang": {"minCount": 2 + number % 100}}}
+            owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"training-{number}", "uid": f"{number:036d}",
+                     "controller": True}
+            await cluster.client.create(kinds[0], {
+                "metadata": {"name": name, "namespace": "default", "ownerReferences": [owner]}, "spec": {
+                    "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": f"training-{number}"},
+                    "podGroupTemplates": [{"name": template, **policy}]}})
+            await cluster.client.create(kinds[1], {
+                "metadata": {"name": f"{name}-{template}", "namespace": "default", "ownerReferences": [owner]},
+                "spec": {"workloadRef": {"workloadName": name, "templateName": template}, **policy}})
+        await cluster.settle()
+
+    controllers = "scheduler,job,namespace,serviceaccount,podgroup-protection-controller"
+    async with Cluster(nodes=0, controllers=controllers, clock="manual", feature_gates="workload-aware") as cluster:
+        await cluster.settle()
+        grown = await _grown(cluster, make, PAIRS)
+        buckets = [cluster.apiserver.storage.bucket(GroupResource(group, kind.plural)) for kind in kinds]
+        return grown | {"stored": sum(len(record.data) for bucket in buckets for record in bucket.all()) / PAIRS}
+
+
+WORKLOADS: Mapping[str, Callable[[], Awaitable[Measured]]] = {
+    "lived": lived, "living": living, "expired": expired, "pairs": pairs}
 
 
 async def _measure(name: str) -> Measured:

@@ -68,8 +68,8 @@ class Examples:
     async def more(self, pod: Tree, count: int, namespace: str = "default") -> None:
         """So many pods more, like one of an example."""
         for number in range(count):
-            name = f"{meta.name_of(pod)}-{number}"
-            await self.client.create(PODS, {**pod, "metadata": {"name": name, "namespace": namespace}})
+            metadata = {**pod["metadata"], "name": f"{meta.name_of(pod)}-{number}", "namespace": namespace}
+            await self.client.create(PODS, {**pod, "metadata": metadata})
         await self.cluster.advance(30)
 
     async def places(self) -> Counter[str]:
