@@ -53,7 +53,8 @@ class _Asking:
         """The answer for one object."""
         self._asked[meta.uid_of(obj)] = None
         told = self._ask(resource, obj)
-        own = (*_conditions(obj), *self._warnings(obj))
+        warnings = tuple(self._warnings(obj))
+        own = (*_conditions(obj), *warnings)
         below = tuple(self._children(obj, depth)) if depth < MAX_DEPTH else ()
         if told:
             first, *more = told
@@ -70,7 +71,9 @@ class _Asking:
             return Answer(about, "Waiting", "has made what waits", own, changes=below[0].changes, because=below)
         if resource == PODS and not obj["spec"].get("nodeName"):
             return Answer(about, "NoScheduler", "has no node, and no scheduler runs", own)
-        return Answer(about, "Waiting" if own else "Well", "says this of itself" if own else "waits for nothing", own)
+        if warnings:
+            return Answer(about, "Waiting", "is warned about", own)
+        return Answer(about, "Well", "waits for nothing that is known", own)
 
     def _warnings(self, obj: ReadOnlyTree) -> Iterator[Reason]:
         """The latest Warnings about an object."""

@@ -61,6 +61,21 @@ def add_resource(target: str, resource: str, amount: int) -> Change:
     return Change(ADD_RESOURCE, target, f"{what} on {spoken(target)}", {"resource": resource, "amount": text})
 
 
+def add_node(what: str, count: int, details: Mapping[str, Json]) -> Change:
+    """Nodes are to be added: ``node like n1``, ``node with 2 cpu``, with details that say the same.
+    """
+    plural = what.replace("node", "nodes", 1)
+    text = f"{count} more {plural}" if count > 1 else f"one more {what}"
+    return Change(ADD_NODE, "node", text, {"count": count, "what": what, **details})
+
+
+def add_nodes(same: Sequence[Change]) -> Change:
+    """Several changes that add the same nodes as one."""
+    details = {**same[0].details}
+    count = sum(int(str(each.details["count"])) for each in same)
+    return add_node(str(details.pop("what")), count, {name: value for name, value in details.items() if name != "count"})
+
+
 def uncordon(node: NodeInfo) -> Change:
     """A node is to take new pods."""
     return Change(UNCORDON, node_target(node), f"uncordon node {node.name}")

@@ -2,7 +2,8 @@
 
 A plugin is any object with a name and the methods of the points it extends. It is made by a factory
 from the registry, with its arguments and a ``Handle``; ``search.py`` beside this file has what lets
-the scheduler ask it once about many nodes, ``placements.py`` the points of groups.
+the scheduler ask it once about many nodes, ``placements.py`` the points of groups, ``changes.py``
+how a plugin says what it lacks.
 
 Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns
 None; what it does object to is a Status. A method that raises is an error of the plugin: the pod is

@@ -237,9 +237,9 @@ class Snapshot:
         node.remove(uid)
         self._replace({node_name: node})
 
-    def put(self, node: NodeInfo) -> None:
-        """Have a node in this snapshot, in place of the one with its name."""
-        self._replace({node.name: node})
+    def put(self, name: str, node: NodeInfo | None) -> None:
+        """Have a node in this snapshot in place of the one with that name; None: have none."""
+        self._replace({name: node})
 
     # nodes with certain pods
 

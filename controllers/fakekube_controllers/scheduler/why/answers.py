@@ -138,9 +138,7 @@ class Answers:
             return places, places[0].reasons[0].changes or None, ()
         found = room.least(pod, snapshot)
         wanted = smallest.shrunk(snapshot, found.changes, fits) if found is not None and found.changes else None
-        nodes = smallest.more_nodes(snapshot, fits)
-        if nodes is None:
-            nodes = smallest.new_node(snapshot, room, pod, fits)
+        nodes = smallest.more_nodes(snapshot, fits, smallest.bare_node(snapshot, room, pod))
         if wanted is None:
             return places, nodes, ()
         return places, wanted, (nodes,) if nodes is not None else ()
@@ -240,7 +238,7 @@ class Answers:
         whole = _with_more_pods(root, held.changes or ())
         with self._snapshot() as snapshot:
             gang = self._gang(algorithm, states, snapshot, whole)
-            places, room = tuple(gang.places()), gang.room()
+            places, room = tuple(gang.places()), gang.needed()
         before = held.changes or ()
         changes: Changes = ()
         if held.changes is not None and (room.changes is None or room.changes):

@@ -20,11 +20,12 @@ from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
 from fakekube_controllers.scheduler.groups.results import PodResult, Results, succeeded_leaves
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.why import generous, smallest, trial
+from fakekube_controllers.scheduler.why.room import Room
 
 MAX_WORK = 100_000  # pods times nodes: a larger group is not tried over and over
 
 
-class Room(NamedTuple):
+class Needed(NamedTuple):
     """The smallest change, and what would do as well; None: it fits as it is."""
 
     changes: Changes | None
@@ -49,18 +50,18 @@ class GangRoom:
         """Whether the real algorithm succeeds."""
         return self._run(SnapshotPlacer(self._algorithm, snapshot.copy(), CycleState()))[self._root.key].succeeded
 
-    def room(self) -> Room:
+    def needed(self) -> Needed:
         """What would let the tree be scheduled."""
         if self.fits(self._snapshot):
-            return Room(None, ())
+            return Needed(None, ())
         wanted = self._granted(is_partial=False) or self._granted(is_partial=True)
         if self._is_large:
-            return Room(wanted or (), ())
+            return Needed(wanted or (), ())
         found = smallest.shrunk(self._snapshot, wanted, self.fits) if wanted else None
-        nodes = smallest.more_nodes(self._snapshot, self.fits)
+        nodes = smallest.more_nodes(self._snapshot, self.fits, self._bare_node())
         if found is None:
-            return Room(nodes or (), ())
-        return Room(found, (nodes,) if nodes is not None else ())
+            return Needed(nodes or (), ())
+        return Needed(found, (nodes,) if nodes is not None else ())
 
     def _granted(self, *, is_partial: bool) -> Changes:
         """What a cycle grants in which nodes are given what is missing; nothing: it does not help.
@@ -74,6 +75,15 @@ class GangRoom:
         labels = [change for info in _all(self._root) if topology_key_of(info.group) is not None
                   for change in generous.missing_labels(info, self._snapshot, _nodes_of(info, results))]
         return trial.merged([*labels, *placer.granted(placed)])
+
+    def _bare_node(self) -> smallest.NewNode | None:
+        """A node for the first pod, in a new placement."""
+        first = next((queued.info for leaf in self._root.leaves() for queued in leaf.unscheduled_pods), None)
+        if first is None:
+            return None
+        keys = [topology_key_of(info.group) for info in _all(self._root)]
+        labels = {key: generous.NEW_DOMAIN for key in keys if key is not None}
+        return smallest.bare_node(self._snapshot, Room(self._algorithm.framework), first, labels)
 
     # what is said of each placement
 

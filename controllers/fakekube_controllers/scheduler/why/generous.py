@@ -21,21 +21,27 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo
 from fakekube_controllers.scheduler.groups.entities import topology_key_of
 from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
 from fakekube_controllers.scheduler.groups.results import PodResult
-from fakekube_controllers.scheduler.why import trial
+from fakekube_controllers.scheduler.why import smallest, trial
 from fakekube_controllers.scheduler.why.room import Room
 
 MAX_GRANTS = 256  # in one cycle
+COST_OF_NODE = 10.0
 NEW_DOMAIN = "new"
 
 
 @dataclass(slots=True)
 class Grant:
-    """What a node was given for a pod; ``before``: the node without it, while it has it."""
+    """What a node was given for a pod, or (``node``) that it was added.
+
+    ``before``: the node without it, while it ``stands``.
+    """
 
     result: PodResult
     changes: Changes
     cost: float
+    node: NodeInfo | None = None
     before: NodeInfo | None = None
+    stands: bool = False
 
 
 class GenerousPlacer(SnapshotPlacer):
@@ -105,13 +111,27 @@ class GenerousPlacer(SnapshotPlacer):
         if result.fit_error is None or self._asked >= MAX_GRANTS or not self._is_needed(queued):
             return result
         self._asked += 1
-        self._snapshot.placement = placement.node_names
+        added = [grant.node.name for grant in self._grants.values() if grant.node is not None and grant.stands]
+        names = placement.node_names
+        if added and names is None:
+            names = dict.fromkeys(name for name in self._snapshot.all_nodes if name not in added)
+        self._snapshot.placement = names
         found = self._room.least(queued.info, self._snapshot)
         self._snapshot.placement = None
         if found is None:
-            return result
+            return self._with_new_node(result, placement)
         given = PodResult(queued, None, found.node.name, self._new_state())
         self._grants[id(given)] = Grant(given, found.changes, found.cost)
+        given.status = self.assume(given)
+        return given
+
+    def _with_new_node(self, result: PodResult, placement: Placement) -> PodResult:
+        """The same pod on a node of its own, where the placement is not of certain nodes."""
+        bare = smallest.bare_node(self._snapshot, self._room, result.queued.info) if placement.node_names is None else None
+        if bare is None:
+            return result
+        given = PodResult(result.queued, None, bare.node.name, self._new_state())
+        self._grants[id(given)] = Grant(given, (bare.times(1),), COST_OF_NODE, bare.node)
         given.status = self.assume(given)
         return given
 
@@ -133,9 +153,11 @@ class GenerousPlacer(SnapshotPlacer):
     def assume(self, result: PodResult) -> Status | None:
         """Assume a pod's node, which has what was granted to it."""
         grant = self._grants.get(id(result))
-        if grant is not None and grant.before is None:
-            grant.before = self._snapshot.all_nodes[result.node_name]
-            self._snapshot.put(trial.changed_node(grant.before, grant.changes))
+        if grant is not None and not grant.stands:
+            grant.before, grant.stands = self._snapshot.all_nodes.get(result.node_name), True
+            assert grant.before is not None or grant.node is not None, "it is there, or is added"
+            node = grant.node if grant.before is None else trial.changed_node(grant.before, grant.changes)
+            self._snapshot.put(result.node_name, node)
             pod = result.queued.info
             # plugins reserve what PreFilter and Filter have noted
             self._algorithm.framework.run_pre_filter_plugins(result.state, pod, self._snapshot)
@@ -149,9 +171,9 @@ class GenerousPlacer(SnapshotPlacer):
         """
         super().revert(result)
         grant = self._grants.get(id(result))
-        if grant is not None and grant.before is not None:
-            self._snapshot.put(grant.before)
-            grant.before = None
+        if grant is not None and grant.stands:
+            self._snapshot.put(result.node_name, grant.before)
+            grant.before, grant.stands = None, False
 
 
 def missing_labels(info: PodGroupInfo, snapshot: Snapshot, node_names: Sequence[str]) -> list[Change]:

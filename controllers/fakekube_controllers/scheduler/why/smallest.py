@@ -3,13 +3,14 @@
 ``fits`` says of a snapshot whether it does. Everything that is proposed was tried with it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import orjson
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Json
 from fakekube.runtime.why import Change, Changes
 from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
@@ -17,9 +18,7 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.why import trial
 from fakekube_controllers.scheduler.why.room import Room
 
-if TYPE_CHECKING:
-    from fakekube.apimachinery.types import Json
-
+NO_LABELS: Mapping[str, str] = {}
 Fits = Callable[[Snapshot], bool]
 MAX_SHAPES, MAX_NODES, MAX_TRIALS = 4, 64, 96
 
@@ -57,15 +56,31 @@ def _halved(change: Change) -> Change | None:
     return changes.add_resource(change.target, resource, amount) if amount else None
 
 
-def more_nodes(snapshot: Snapshot, fits: Fits) -> Changes | None:
-    """The fewest nodes, all like one that is there, with which it fits."""
-    best: tuple[int, NodeInfo] | None = None
-    for like in _shapes(snapshot):
+class NewNode(NamedTuple):
+    """A node that could be added: like one that is there, or of what is in ``details``."""
+
+    node: NodeInfo
+    text: str
+    details: Mapping[str, Json]
+
+    def times(self, count: int) -> Change:
+        """So many of them."""
+        return changes.add_node(self.text, count, self.details)
+
+
+def more_nodes(snapshot: Snapshot, fits: Fits, bare: NewNode | None) -> Changes | None:
+    """The fewest nodes with which it fits: all like one that is there, or bare ones."""
+    best: tuple[int, NewNode] | None = None
+    for each in (*_shapes(snapshot), *([bare] if bare is not None else ())):
         most = best[0] - 1 if best is not None else MAX_NODES
-        count = _fewest(partial(_fits_with, snapshot, fits, like), most)
+        count = _fewest(partial(_fits_with, snapshot, fits, each), most)
         if count is not None:
-            best = count, like
-    return (_added(best[1], best[0]),) if best is not None else None
+            best = count, each
+    return (best[1].times(best[0]),) if best is not None else None
+
+
+def _fits_with(snapshot: Snapshot, fits: Fits, node: NewNode, count: int) -> bool:
+    return fits(trial.with_nodes(snapshot, node.node, count))
 
 
 def _fewest(will_do: Callable[[int], bool], most: int) -> int | None:
@@ -82,16 +97,7 @@ def _fewest(will_do: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def _fits_with(snapshot: Snapshot, fits: Fits, like: NodeInfo, count: int) -> bool:
-    return fits(trial.changed(snapshot, [_added(like, count)]))
-
-
-def _added(like: NodeInfo, count: int) -> Change:
-    nodes = "one more node" if count == 1 else f"{count} more nodes"
-    return Change(changes.ADD_NODE, "node", f"{nodes} like {like.name}", {"count": count, "like": like.name})
-
-
-def _shapes(snapshot: Snapshot) -> Iterator[NodeInfo]:
+def _shapes(snapshot: Snapshot) -> Iterator[NewNode]:
     """Nodes of which none is like another: in what they have, their labels and their taints."""
     seen: dict[bytes, None] = {}
     for node in snapshot.all_nodes.infos():
@@ -101,24 +107,25 @@ def _shapes(snapshot: Snapshot) -> Iterator[NodeInfo]:
         shape = orjson.dumps([node.allocatable, labels, node.taints], option=orjson.OPT_SORT_KEYS)
         if shape not in seen and len(seen) < MAX_SHAPES:
             seen[shape] = None
-            yield node
+            yield NewNode(node, f"node like {node.name}", {"like": node.name})
 
 
-def new_node(snapshot: Snapshot, room: Room, pod: PodInfo, fits: Fits) -> Changes | None:
-    """A node of which nothing is known but what the pod asks for, where such a one would do."""
-    name = next(name for number in range(len(snapshot.all_nodes) + 1) if (name := f"new-{number}") not in snapshot.all_nodes)
-    bare = NodeInfo(name)
-    bare.set_node({"metadata": {"name": name, "uid": name, "labels": {trial.HOSTNAME: name}}, "spec": {}, "status": {}})
+def bare_node(snapshot: Snapshot, room: Room, pod: PodInfo, labels: Mapping[str, str] = NO_LABELS) -> NewNode | None:
+    """A node of which nothing is known but what one pod asks for; None where such a one would not
+    do.
+    """
+    name = trial.unused_name(snapshot)
+    bare = trial.bare_node(name, {}, labels)
     with_node = snapshot.copy()
-    with_node.put(bare)
+    with_node.put(name, bare)
     found = room.least(pod, with_node.restricted_to({name: None}))
-    if found is None or not fits(trial.changed(with_node, found.changes)):
+    if found is None:
         return None
     amounts: dict[str, Json] = {
         str(each.details["resource"]): each.details["amount"] for each in found.changes if each.action == changes.ADD_RESOURCE}
-    labels: dict[str, Json] = {
+    all_labels: dict[str, Json] = dict(labels) | {
         str(each.details["key"]): each.details["value"] for each in found.changes if each.action == changes.SET_LABEL}
     shown = ", ".join([*(f"{amount} {resource}" for resource, amount in amounts.items() if resource != "pods"),
-                       *(f"label {key}={value}" for key, value in labels.items())])
-    text = f"a node with {shown}" if shown else "a node"
-    return (Change(changes.ADD_NODE, "node", text, {"count": 1, "allocatable": amounts, "labels": labels}),)
+                       *(f"label {key}={value}" for key, value in all_labels.items())])
+    return NewNode(trial.changed_node(bare, found.changes), f"node with {shown}" if shown else "node",
+                   {"allocatable": amounts, "labels": all_labels})

@@ -78,44 +78,77 @@ def changed(snapshot: Snapshot, wanted: Iterable[Change]) -> Snapshot:
     for each in wanted:
         kind, _, name = each.target.partition("/")
         if each.action == changes.ADD_NODE:
-            for number in range(int(str(each.details["count"]))):
-                trial.put(new_node(snapshot.all_nodes[str(each.details["like"])], f"new-{number}"))
+            trial = with_nodes(trial, _added(snapshot, each.details), int(str(each.details["count"])))
         elif each.action == changes.DELETE_POD:
             by_node.setdefault(str(each.details["node"]), []).append(each)
         elif kind == "node":
             by_node.setdefault(name, []).append(each)
     for name, listed in by_node.items():
-        trial.put(changed_node(trial.all_nodes[name], listed))
+        trial.put(name, changed_node(trial.all_nodes[name], listed))
     return trial
 
 
-def new_node(like: NodeInfo, name: str) -> NodeInfo:
+def with_nodes(snapshot: Snapshot, like: NodeInfo, count: int) -> Snapshot:
+    """A snapshot with more nodes, all like one."""
+    trial = snapshot.copy()
+    for _ in range(count):
+        name = unused_name(trial)
+        trial.put(name, _new_node(like, name))
+    return trial
+
+
+def _added(snapshot: Snapshot, details: Mapping[str, Any]) -> NodeInfo:
+    """The node of which more are added."""
+    if "like" in details:
+        return snapshot.all_nodes[details["like"]]
+    return bare_node(unused_name(snapshot), details["allocatable"], details["labels"])
+
+
+def unused_name(snapshot: Snapshot) -> str:
+    """A name that no node has."""
+    count = len(snapshot.all_nodes)
+    return next(name for number in range(count, 2 * count + 1) if (name := f"new-{number}") not in snapshot.all_nodes)
+
+
+def _new_node(like: NodeInfo, name: str) -> NodeInfo:
     """An empty node that is like another."""
     assert like.node is not None, "a snapshot has no other nodes"
     tree = copy.deepcopy(dict(like.node))
-    tree["metadata"] = {**tree["metadata"], "name": name, "uid": f"uid of {name}"}
     labels = dict(meta.labels_of(like.node))
     if HOSTNAME in labels:
         labels[HOSTNAME] = name
-    tree["metadata"]["labels"] = labels
-    made = NodeInfo(name)
-    made.set_node(tree)
-    return made
+    tree["metadata"] = {**tree["metadata"], "name": name, "uid": f"uid of {name}", "labels": labels}
+    return _info(tree)
+
+
+def bare_node(name: str, allocatable: Mapping[str, str], labels: Mapping[str, str]) -> NodeInfo:
+    """A node with nothing else."""
+    metadata = {"name": name, "uid": f"uid of {name}", "labels": {HOSTNAME: name, **labels}}
+    return _info({"metadata": metadata, "spec": {}, "status": {"allocatable": dict(allocatable)}})
+
+
+def _info(node: ReadOnlyTree) -> NodeInfo:
+    info = NodeInfo(meta.name_of(node))
+    info.set_node(node)
+    return info
 
 
 def merged(wanted: Iterable[Change]) -> tuple[Change, ...]:
     """Changes without those that are there twice; amounts for one node are added up."""
     amounts: dict[tuple[str, str], int] = {}
     others: dict[tuple[str, str, str], Change] = {}
+    nodes: dict[str, list[Change]] = {}
     for each in wanted:
         if each.action == changes.ADD_RESOURCE:
             resource = str(each.details["resource"])
             key = each.target, resource
             amounts[key] = amounts.get(key, 0) + changes.amount_of(resource, str(each.details["amount"]))
+        elif each.action == changes.ADD_NODE:
+            nodes.setdefault(each.text, []).append(each)
         else:
             others.setdefault((each.action, each.target, each.text), each)
     added = [changes.add_resource(target, resource, amount) for (target, resource), amount in amounts.items() if amount]
-    return (*others.values(), *added)
+    return (*others.values(), *added, *[changes.add_nodes(same) for same in nodes.values()])
 
 
 def pod_like(info: PodInfo, name: str) -> ReadOnlyTree:

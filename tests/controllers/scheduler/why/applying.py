@@ -3,6 +3,7 @@
 from fakekube.apimachinery import pod_resources, quantity
 from fakekube.client.resources import NODES, PODS, Resource
 from fakekube.composition.cluster import Cluster
+from fakekube_controllers.scheduler.framework.changes import amount_of, amount_text
 
 POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 COMPOSITES = Resource("scheduling.k8s.io", "v1alpha3", "compositepodgroups", "CompositePodGroup")
@@ -66,8 +67,11 @@ async def _apply(client, action, target, details):
     if action == "AddNode":
         await _add_nodes(client, details)
     elif action == "CreatePods":
-        like = (await client.list(PODS, NAMESPACE)).items[0]
-        like["spec"] = {key: value for key, value in like["spec"].items() if key in ("containers", "tolerations")}
+        pods = [each for each in (await client.list(PODS, NAMESPACE)).items if each["spec"].get("schedulingGroup")]
+        own = [each for each in pods if each["spec"]["schedulingGroup"]["podGroupName"] == name]
+        like = [*own, *pods][0]
+        like["spec"] = {key: value for key, value in like["spec"].items() if key in (
+            "containers", "tolerations", "nodeSelector", "affinity", "topologySpreadConstraints")}
         member = {**like["spec"], "schedulingGroup": {"podGroupName": name}, "schedulingGates": []}
         for number in range(details["count"]):
             metadata = {"name": f"{name}-more-{number}", "namespace": NAMESPACE, "labels": like["metadata"].get("labels", {})}
@@ -109,7 +113,8 @@ async def _change_node(client, action, name, details):
 
 
 async def _add_nodes(client, details):
-    for number in range(details["count"]):
+    before = len((await client.list(NODES)).items)
+    for number in range(before, before + details["count"]):
         if "like" in details:
             like = await client.get(NODES, details["like"])
             labels = {key: value for key, value in like["metadata"]["labels"].items() if key != "kubernetes.io/hostname"}
@@ -127,8 +132,8 @@ async def halved(client, changes):
     for change in changes:
         details = dict(change.details)
         if change.action == "AddResource":
-            nano, form = pod_resources.read({"amount": details["amount"]})["amount"]
-            details["amount"] = quantity.render(nano // 2, form)
+            resource = details["resource"]
+            details["amount"] = amount_text(resource, amount_of(resource, details["amount"]) // 2)
             found = True
         elif change.action in ("AddNode", "CreatePods"):
             details["count"] //= 2

@@ -1,0 +1,179 @@
+"""What is proposed does, and half of it does not, whatever the cluster and the pods are like.
+
+An example is data, from which the same cluster is made twice: once to do all, once to do half.
+"""
+
+import asyncio
+from typing import Any, NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fakekube.client.resources import PODS
+from fakekube.composition.cluster import Cluster
+from tests.controllers.scheduler.why.applying import (
+    COMPOSITES,
+    POD_GROUPS,
+    apply,
+    bound,
+    cluster,
+    create,
+    create_node,
+    gang,
+    halved,
+    pod,
+    retried,
+)
+
+GPU = "nvidia.com/gpu"
+WORKLOAD = {"workloadName": "w", "templateName": "t"}
+
+
+class Node(NamedTuple):
+    """A node; ``used`` CPUs are taken by a pod."""
+
+    cpu: int
+    gpus: int
+    used: int
+    zone: str
+    is_tainted: bool
+    is_cordoned: bool
+
+
+class Asked(NamedTuple):
+    """What every pod of an example asks for."""
+
+    cpu: int
+    gpus: int
+    zone: str
+    tolerates: bool
+    is_gated: bool
+    port: bool
+    apart: bool  # from pods that are alike
+    spread: bool
+
+
+NODES = st.lists(st.builds(
+    Node, st.integers(0, 6), st.integers(0, 4), st.integers(0, 2), st.sampled_from(["", "a", "b"]), st.booleans(),
+    st.sampled_from([False, False, True])), max_size=4)
+RARELY = st.sampled_from([False, False, False, True])
+ASKED = st.builds(
+    Asked, st.integers(1, 8), st.integers(0, 6), st.sampled_from(["", "", "a", "c"]), st.booleans(), RARELY, RARELY, RARELY,
+    RARELY)
+ASKED_OF_TREES = ASKED.map(lambda asked: asked._replace(port=False, apart=False, spread=False))
+GROUPS = st.tuples(st.integers(1, 2), st.integers(1, 3), ASKED_OF_TREES)  # minimum, pods, what they ask for
+
+
+async def make_nodes(running: Cluster, nodes: list[Node]) -> None:
+    for number, node in enumerate(nodes):
+        labels = {"zone": node.zone} if node.zone else {}
+        taints = [{"key": "team", "value": "a", "effect": "NoSchedule"}] if node.is_tainted else []
+        await create_node(running.client, f"n{number}", cpu=str(node.cpu), labels=labels, taints=taints,
+                          unschedulable=node.is_cordoned, **{GPU: str(node.gpus)})
+        if node.used:
+            filler = pod(f"filler-{number}", requests={"cpu": str(node.used)}, labels={"app": "filler"})
+            filler["spec"]["nodeName"] = f"n{number}"
+            await create(running.client, PODS, filler)
+    await running.settle()
+
+
+def member(name: str, asked: Asked, group: str = "") -> Any:
+    requests = {"cpu": str(asked.cpu), **({GPU: str(asked.gpus)} if asked.gpus else {})}
+    spec: dict[str, Any] = {"requests": requests}
+    if asked.zone:
+        spec["nodeSelector"] = {"zone": asked.zone}
+    if asked.tolerates:
+        spec["tolerations"] = [{"key": "team", "operator": "Exists"}]
+    if asked.is_gated:
+        spec["schedulingGates"] = [{"name": "g"}]
+    alike = {"labelSelector": {"matchLabels": {"app": "m"}}, "topologyKey": "kubernetes.io/hostname"}
+    if asked.apart:
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alike]}}
+    if asked.spread:
+        spec["topologySpreadConstraints"] = [{**alike, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
+    made = pod(name, group, labels={"app": "m"}, **spec)
+    if asked.port:
+        made["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    return made
+
+
+async def members_bound(running: Cluster) -> int:
+    return sum(not name.startswith("filler") for name in await bound(running.client))
+
+
+async def do_what_is_proposed(make: Any, what: str, wanted: int) -> None:
+    """Make a cluster, and when not so many pods get a node, do what is proposed, and half of it."""
+    for half in (False, True):
+        async with cluster() as running:
+            await make(running)
+            await retried(running)
+            if await members_bound(running) >= wanted:
+                return
+            answer = await running.why(what)
+            assert answer.changes, f"nothing is proposed:\n{answer}"
+            if half:
+                if not await halved(running.client, answer.changes):
+                    return
+            else:
+                await apply(running.client, answer.changes)
+            await retried(running)
+            now = await members_bound(running)
+            assert (now >= wanted) is not half, f"{now} of {wanted} have a node with {'half of ' if half else ''}this:\n{answer}"
+            if half:
+                return
+            for changes in answer.alternatives:
+                async with cluster() as other:
+                    await make(other)
+                    await retried(other)
+                    await apply(other.client, changes)
+                    await retried(other)
+                    assert await members_bound(other) >= wanted, f"not with {changes}:\n{answer}"
+
+
+@settings(max_examples=15)
+@given(NODES, ASKED)
+def test_a_pod(nodes: list[Node], asked: Asked) -> None:
+    """Given any nodes and a pod, when it waits and what is proposed is done, then it has a node;
+    when half of it is done, it has none.
+    """
+    async def make(running: Cluster) -> None:
+        await make_nodes(running, nodes)
+        await create(running.client, PODS, member("p", asked))
+
+    asyncio.run(do_what_is_proposed(make, "pod/p", 1))
+
+
+@settings(max_examples=15)
+@given(NODES, ASKED, st.integers(1, 4), st.integers(0, 2), st.booleans())
+def test_a_gang(nodes: list[Node], asked: Asked, minimum: int, more: int, in_zone: bool) -> None:
+    """Given any nodes and a gang, of which a pod may be missing, maybe to be in one zone, when it
+    waits and what is proposed is done, then as many pods as it needs have nodes, and not with half.
+    """
+    constraints = {"schedulingConstraints": {"topology": [{"key": "zone"}]}} if in_zone else {}
+
+    async def make(running: Cluster) -> None:
+        await make_nodes(running, nodes)
+        await create(running.client, POD_GROUPS, gang("g", minimum, **constraints))
+        await create(running.client, PODS, *(member(f"p{number}", asked, "g") for number in range(max(1, minimum + more - 1))))
+
+    asyncio.run(do_what_is_proposed(make, "podgroup/g", minimum))
+
+
+@settings(max_examples=15)
+@given(NODES, st.lists(GROUPS, min_size=1, max_size=3), st.integers(1, 3))
+def test_a_tree(nodes: list[Node], groups: list[tuple[int, int, Asked]], minimum: int) -> None:
+    """Given any nodes and a composite group of gangs, then the same holds."""
+    minimum = min(minimum, len(groups))
+
+    async def make(running: Cluster) -> None:
+        await make_nodes(running, nodes)
+        policy = {"schedulingPolicy": {"gang": {"minGroupCount": minimum}}, "workloadRef": WORKLOAD}
+        await create(running.client, COMPOSITES, {"metadata": {"name": "c", "namespace": "default"}, "spec": policy})
+        for number, (least, _, _) in enumerate(groups):
+            await create(running.client, POD_GROUPS, gang(
+                f"g{number}", least, parentCompositePodGroupName="c", workloadRef=WORKLOAD))
+        for number, (_, count, asked) in enumerate(groups):
+            await create(running.client, PODS, *(member(f"p{number}-{each}", asked, f"g{number}") for each in range(count)))
+
+    least = sorted(least for least, _, _ in groups)[:minimum]
+    asyncio.run(do_what_is_proposed(make, "compositepodgroup/c", sum(least)))
