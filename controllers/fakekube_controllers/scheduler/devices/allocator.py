@@ -4,7 +4,7 @@ Claims, their requests and the devices of each request are gone through in order
 devices of the node; where it comes to nothing, the last choice is taken back. The first full
 solution is taken. Devices of a request are tried in one order only, and one that is like another
 that came to nothing is not tried: so like devices cost no more than one. The search ends after so
-many tries, where upstream's ends after ten seconds.
+much work, where upstream's ends after ten seconds.
 
 Upstream: allocator_incubating.go, which recurses; here generators on a list do (a pod can have more
 claims than Python can nest calls).
@@ -42,8 +42,11 @@ from fakekube_controllers.scheduler.devices.requests import ClaimRequests, FindC
 from fakekube_controllers.scheduler.devices.results import Taken, allocation_of
 from fakekube_controllers.scheduler.devices.usage import AllocatedDevices
 
-MAX_TRIES = 20_000
-"""Devices that are looked at for one node."""
+MAX_WORK = 400_000
+"""For one node: a device that is taken counts 1, one that is free FREE_WORK."""
+FREE_WORK = 16
+MAX_NODES = 5
+"""Of nodes that take so much, for one pod."""
 EFFECTS = ("NoSchedule", "NoExecute")
 
 Match = Callable[[str, Sequence[ReadOnlyTree], ReadOnlyTree, ReadOnlyTree, str], bool]
@@ -78,10 +81,11 @@ class Allocator:
 
     def __init__(
         self, features: Features, allocated: AllocatedDevices, find_class: FindClass, slices: ResourceSlices, match: Match,
-        share_id: Callable[[], str], max_tries: int = MAX_TRIES,
+        share_id: Callable[[], str], max_work: int = MAX_WORK,
     ) -> None:
         self.features, self.allocated, self.find_class, self.slices = features, allocated, find_class, slices
-        self.match, self.share_id, self.max_tries = match, share_id, max_tries
+        self.match, self.share_id, self.max_work = match, share_id, max_work
+        self.work_left = MAX_NODES * max_work
         self.counters: dict[PoolID, Counters] = {}  # that are left, by what is allocated
 
     def allocate(self, node_name: str, labels: Mapping[str, str], claims: Sequence[ReadOnlyTree]) -> list[Tree] | None:
@@ -106,7 +110,7 @@ class _Search:
         self._counters = CountersLeft(allocator.counters, allocator.allocated)
         self._selectable: dict[tuple[int, int], bool] = {}
         self._wanted: dict[tuple[int, int], dict[str, capacity.Amount] | None] = {}
-        self._tries = 0
+        self._work_left = min(allocator.max_work, allocator.work_left)
         self._claims: list[ClaimRequests] = []
         self._constraints: list[list[Constraint]] = []
         self._whole: dict[DeviceID, dict[int, None]] = {}  # by device the claims that have it
@@ -185,10 +189,9 @@ class _Search:
         failed: dict[tuple[int, bytes], None] = {}
         for place in range(start, len(self._candidates)):
             candidate = self._candidates[place]
-            self._tries += 1
-            if self._tries > self._of.max_tries:
-                raise TakesTooLong
-            if not self._is_free(at, request, candidate) or not self._is_selectable(at, request, place):
+            is_free = self._is_free(at, request, candidate)
+            self._spend(FREE_WORK if is_free else 1)
+            if not is_free or not self._is_selectable(at, request, place):
                 continue
             if failed and candidate.like() in failed:
                 continue
@@ -204,6 +207,12 @@ class _Search:
             if not candidate.is_multiple and not request.has_admin_access:
                 failed[candidate.like()] = None
         return _Outcome.NO
+
+    def _spend(self, work: int) -> None:
+        self._work_left -= work
+        self._of.work_left -= work
+        if self._work_left < 0:
+            raise TakesTooLong
 
     # one device
 

@@ -12,11 +12,13 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cel import devices, errors
 from fakekube.cel.environment import Program
 from fakekube.util.memory import Memo
-from fakekube.util.turns import TakesLong, Turn, in_turns
+from fakekube.util.turns import UNITS, TakesLong, Turn, in_turns
 from fakekube_controllers.scheduler.devices.model import AllocationError, TakesTooLong
 
 KEPT = 100_000  # answers
 COMPILED = 256
+MAX_UNITS = 100 * UNITS
+"""Of all selectors in one cycle; what was found out by then is kept for the next."""
 HINT = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
 
 Key = tuple[str, str, str, str]
@@ -39,11 +41,11 @@ class Selectors:
         self._programs: Memo[str, Program] = Memo(COMPILED)
         self._answers: Memo[Key, bool | str] = Memo(KEPT)
         self._slow: dict[Key, bool | str | None] = {}  # None: it is being found out
-        self._turn = Turn()
+        self._units = MAX_UNITS
 
     def begin(self) -> None:
-        """A cycle begins: it may take one turn."""
-        self._turn = Turn()
+        """A cycle begins."""
+        self._units = MAX_UNITS
 
     def match(self, where: str, selectors: Any, of: ReadOnlyTree, device: ReadOnlyTree, device_text: str) -> bool:
         """Whether all selectors take a device of a slice; ``where`` names who has them.
@@ -82,9 +84,15 @@ class Selectors:
             del self._slow[key]
         else:
             program, driver = self._program(text), of["spec"]["driver"]
+            if self._units < 0:
+                raise TakesTooLong
+            turn = Turn()
             try:
-                found = _evaluated(program, device, driver, self._turn)
+                found = _evaluated(program, device, driver, turn)
+                self._units -= UNITS - turn.left
             except TakesLong:
+                if len(self._slow) >= KEPT:
+                    self._slow.clear()
                 self._slow[key] = None
                 self._spawn(self._find_out(key, program, device, driver), "selecting devices")
                 raise TakesTooLong from None

@@ -5,7 +5,8 @@ For pods without claims there is nothing to do, and nothing is loaded before the
 for the state that the PreFilter leaves, and fails with "not found" where another PreFilter plugin
 has rejected the pod already; that text takes the place of what preemption says.
 
-Upstream: plugins/dynamicresources/dynamicresources.go.
+Upstream: plugins/dynamicresources/dynamicresources.go. The argument ``filterTimeout`` is checked,
+but a search is limited by what it does, not by the time that it takes.
 """
 
 from collections.abc import Mapping, Sequence

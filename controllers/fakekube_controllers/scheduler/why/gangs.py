@@ -22,7 +22,7 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.why import generous, smallest, trial
 from fakekube_controllers.scheduler.why.room import Room
 
-MAX_WORK = 100_000  # pods times nodes: a larger group is not tried over and over
+MAX_WORK = 20_000  # pods times nodes: a larger group is not tried over and over
 
 
 class Needed(NamedTuple):
@@ -40,8 +40,8 @@ class GangRoom:
     ) -> None:
         self._algorithm, self._states, self._snapshot, self._root = algorithm, states, snapshot, root
         self._uses_placements = uses_placements
-        pods = sum(len(leaf.unscheduled_pods) for leaf in root.leaves())
-        self._is_large = pods * max(1, len(snapshot.all_nodes)) > MAX_WORK
+        self._pods = sum(len(leaf.unscheduled_pods) for leaf in root.leaves())
+        self._is_large = self._pods * max(1, len(snapshot.all_nodes)) > MAX_WORK
 
     def _run(self, placer: SnapshotPlacer) -> Results:
         return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root)
@@ -54,14 +54,24 @@ class GangRoom:
         """What would let the tree be scheduled."""
         if self.fits(self._snapshot):
             return Needed(None, ())
-        wanted = self._granted(is_partial=False) or self._granted(is_partial=True)
         if self._is_large:
-            return Needed(wanted or (), ())
+            return Needed(self._counted(), ())
+        wanted = self._granted(is_partial=False) or self._granted(is_partial=True)
         found = smallest.shrunk(self._snapshot, wanted, self.fits) if wanted else None
         nodes = smallest.more_nodes(self._snapshot, self.fits, self._bare_node())
         if found is None:
             return Needed(nodes or (), ())
         return Needed(found, (nodes,) if nodes is not None else ())
+
+    def _counted(self) -> Changes:
+        """For a large group: a node for each pod that found none, where that will do."""
+        results = self._run(SnapshotPlacer(self._algorithm, self._snapshot.copy(), CycleState()))
+        placed = sum(pod.fits for result in results.values() for pod in result.pods)
+        bare = self._bare_node()
+        if bare is None:
+            return ()
+        wanted = (bare.times(max(1, self._pods - placed)),)
+        return wanted if self.fits(trial.changed(self._snapshot, wanted)) else ()
 
     def _granted(self, *, is_partial: bool) -> Changes:
         """What a cycle grants in which nodes are given what is missing; nothing: it does not help.

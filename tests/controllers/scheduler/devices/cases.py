@@ -90,7 +90,7 @@ def allocation(*names, pool="p", driver=DRIVER, **more):
     return {"devices": {"results": results}}
 
 
-def allocator(slices, classes=None, allocated=(), max_tries=20_000, spawn=None, **features):
+def allocator(slices, classes=None, allocated=(), max_work=400_000, spawn=None, **features):
     """An allocator of such a cluster."""
     known = {each["metadata"]["name"]: each for each in classes or [device_class()]}
     on = Features(**features)
@@ -100,7 +100,7 @@ def allocator(slices, classes=None, allocated=(), max_tries=20_000, spawn=None, 
     selectors = Selectors(
         37, multiple_allocations=on.consumable_capacity, list_attributes=on.list_type_attributes, spawn=spawn)
     return Allocator(
-        on, usage, known.get, Slices(slices), selectors.match, lambda: f"share-{next(ids)}", max_tries)
+        on, usage, known.get, Slices(slices), selectors.match, lambda: f"share-{next(ids)}", max_work)
 
 
 def allocate(slices, *claims, node="n1", labels=None, **rest):

@@ -279,14 +279,14 @@ def test_like_devices_cost_no_more_than_one():
     """
     alike = slice_of([device(f"d{number}", {"model": "old"}) for number in range(60)])
     wanted = claim(request("many", 8), request("new", selectors=[model("new")]))
-    assert allocator([alike], max_tries=2000).allocate("n1", {}, [wanted]) is None
+    assert allocator([alike], max_work=40_000).allocate("n1", {}, [wanted]) is None
     unlike = slice_of([device(f"d{number}", {"model": "old", "number": number}) for number in range(60)])
     with pytest.raises(TakesTooLong):
-        allocator([unlike], max_tries=2000).allocate("n1", {}, [wanted])
+        allocator([unlike], max_work=40_000).allocate("n1", {}, [wanted])
 
 
 def test_a_pod_may_have_more_devices_than_calls_can_nest():
     """Given forty claims for 32 devices each / when there are as many / then all get theirs."""
     slices = [slice_of(devices(*[f"{pool}-{number}" for number in range(32)]), pool=f"p{pool:02}") for pool in range(40)]
-    found = given(slices, *[claim(request(count=32), name=f"c{number}") for number in range(40)], max_tries=2_000_000)
+    found = given(slices, *[claim(request(count=32), name=f"c{number}") for number in range(40)])
     assert sum(map(len, found)) == 40 * 32

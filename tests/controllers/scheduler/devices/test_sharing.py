@@ -167,6 +167,16 @@ def test_shares_of_a_part_count_the_part_once():
     assert given(slices, claim(ask("1Gi")), allocated=taken) == [["r=a"]]
 
 
+def test_a_share_takes_of_the_counters_for_all():
+    """Given a part that somebody has a share of / when a part is asked for that needs all there is
+    / then it is not given.
+    """
+    slices = parts(part("whole", "8Gi"), shared_device("a", consumesCounters=part("a", "4Gi")["consumesCounters"]))
+    taken = [allocation("a", shareID="s", consumedCapacity={"memory": "1Gi"})]
+    assert given(slices, claim(request())) == [["r=whole"]]
+    assert given(slices, claim(request()), allocated=taken) is None
+
+
 # properties
 
 KINDS = ["x", "y"]

@@ -4,6 +4,7 @@ import pytest
 
 from fakekube.client.resources import PODS
 from fakekube.runtime.why import texts
+from fakekube_controllers.scheduler.why import gangs
 from tests.controllers.scheduler.why.applying import (
     COMPOSITES,
     POD_GROUPS,
@@ -143,3 +144,20 @@ async def test_a_tree_lacks_pods_of_one_group():
         await apply(running.client, answer.changes)
         await retried(running)
         assert len(await bound(running.client)) == 4
+
+
+async def test_a_large_gang_is_counted(monkeypatch):
+    """Given a gang that is too large to be tried over and over, then a node is proposed for each
+    pod without one, and does.
+    """
+    monkeypatch.setattr(gangs, "MAX_WORK", 1)
+    async with cluster() as running:
+        await create_node(running.client, "n1", cpu="2")
+        await create(running.client, POD_GROUPS, gang("g", 3))
+        await create(running.client, PODS, *(pod(f"p{number}", "g", requests={"cpu": "2"}) for number in range(3)))
+        await running.settle()
+        answer = await running.why("podgroup/g")
+        assert [change.action for change in answer.changes] == ["AddNode"]
+        await apply(running.client, answer.changes)
+        await retried(running)
+        assert len(await bound(running.client)) == 3
