@@ -47,7 +47,8 @@ class _Asking:
 
     def __init__(self, storage: "Storage", ask: Ask) -> None:
         self._storage, self._ask = storage, ask
-        self._asked: dict[str, None] = {}
+        self._asked: dict[str, None] = {}  # by uid
+        self._told: dict[str, None] = {}
 
     def about(self, resource: GroupResource, kind: GroupKind, obj: ReadOnlyTree, depth: int) -> Answer:
         """The answer for one object."""
@@ -90,17 +91,22 @@ class _Asking:
 
     def _children(self, obj: ReadOnlyTree, depth: int) -> Iterator[Answer]:
         """The answers for what an object owns and that waits, groups of pods first."""
-        owned = [each for each in self._owned(obj) if meta.uid_of(each[1]) not in self._asked]
+        owned = self._owned(obj)
         owned.sort(key=lambda each: each[0] == PODS)
         told = 0
         for resource, child in owned:
             if told == MAX_CHILDREN:
                 return
+            if meta.uid_of(child) in self._asked:
+                continue
             api, kind = child.get("apiVersion", ""), str(child.get("kind", ""))
             found = self.about(resource, GroupKind(api.rpartition("/")[0], kind), child, depth + 1)
-            if not _is_well(found):
-                told += 1
-                yield found
+            waits_with = [each.about for each in found.because]
+            if _is_well(found) or (resource == PODS and waits_with and all(each in self._told for each in waits_with)):
+                continue  # the group that a pod waits with was told of
+            told += 1
+            self._told[found.about] = None
+            yield found
 
     def _owned(self, obj: ReadOnlyTree) -> list[tuple[GroupResource, ReadOnlyTree]]:
         uid, found = meta.uid_of(obj), list[tuple[GroupResource, ReadOnlyTree]]()

@@ -68,7 +68,9 @@ class Place(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """An attempt that failed: its number, when it was, and what was said then."""
+    """An attempt that failed: its number (0: counted with its group), when it was, and what was
+    said then.
+    """
 
     number: int
     time: str
@@ -118,7 +120,8 @@ class Answer(NamedTuple):
         yield f"{self.about} {self.message}"
         yield from (f"  {each.plugin}: {each.message}" for each in self.reasons)
         for attempt in self.attempts[-1:]:
-            yield f"  attempt {attempt.number} at {attempt.time}: {attempt.message}"
+            number = f"attempt {attempt.number}" if attempt.number else "attempt"
+            yield f"  {number} at {attempt.time}: {attempt.message}"
         yield from (f"  {line}" for line in _place_lines(self.places))
         if self.changes:
             yield f"  it would go on with: {texts(self.changes)}"

@@ -81,6 +81,10 @@ class NodeTree:
         """The names, unordered."""
         return iter(self._leaves)
 
+    def usages(self) -> Mapping[str, Usage]:
+        """The usage of each node by name, unordered."""
+        return self._leaves
+
     def set(self, name: str, usage: Usage | None) -> None:
         """Set the usage of a node; None: the node is gone."""
         before = self._leaves.get(name)

@@ -163,22 +163,22 @@ class NodeSearch:
         for node_class in view.classes:
             for tree in node_class.trees.values():
                 by_usage: dict[Hashable, Status] = {}
-                for name in tree:
+                for name, usage in tree.usages().items():
                     if name in rejected:
                         continue
-                    node = nodes[name]
-                    status = by_usage.get(node.usage)
+                    status = by_usage.get(usage)
                     if status is None:
+                        node = nodes[name]
                         status = self._rejection(state, pod, node)
                         if status is not None:
-                            by_usage[node.usage] = status
+                            by_usage[usage] = status
                         else:
                             status = framework.run_filter_plugins(state, pod, node)
                             if status is None:
                                 raise RuntimeError(f"a plugin's signatures contradict its filter on node {name}")
                     found[name] = status
         found.update(rejected)
-        return {name: found[name] for name in nodes}
+        return {node.name: found[node.name] for node in nodes.infos()}
 
     def _rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The first rejection of a node; None when a deferred filter comes before it."""

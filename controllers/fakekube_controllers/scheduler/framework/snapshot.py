@@ -189,6 +189,10 @@ class Snapshot:
             return self.all_nodes
         return {name: self.all_nodes[name] for name in self.placement if name in self.all_nodes}
 
+    def infos(self) -> Iterable[NodeInfo]:
+        """The nodes to choose from, in order; faster than ``nodes`` where these are all."""
+        return self.all_nodes.infos() if self.placement is None else self.nodes.values()
+
     def copy(self) -> "Snapshot":
         """A snapshot of the same, to try something out on."""
         copied = Snapshot(self.all_nodes, self.image_states)

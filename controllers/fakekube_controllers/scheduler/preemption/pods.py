@@ -70,10 +70,13 @@ def find_candidates(
     found: list[Candidate] = []
     unbroken = 0
     rejections: list[Status] = []
-    for name, node in snapshot.nodes.items():
-        status = statuses.get(name)
+    for node in snapshot.infos():
+        status = statuses.get(node.name)
         if status is None or status.code != Code.UNSCHEDULABLE:
             rejections.append(NOT_HELPFUL)
+            continue
+        if not attempt.units.may_be_below(attempt.pod.priority, node):
+            rejections.append(NO_VICTIMS)
             continue
         candidate = select_victims_on_node(attempt, node, budgets)
         if isinstance(candidate, Status):

@@ -64,8 +64,15 @@ class Units:
         spec = known[-1][1]["spec"] if known else pod["spec"]
         return int(spec.get("priority") or 0)
 
+    def may_be_below(self, priority: int, node: NodeInfo) -> bool:
+        """Whether a unit on a node may have less priority; where groups are on, only they tell."""
+        return self._groups is not None or any(each < priority for each in node.priorities)
+
     def victims(self, nodes: Iterable[NodeInfo]) -> list[Victim]:
         """The units with pods on these nodes, whole ones though they are on others too."""
+        if self._groups is None:
+            return [Victim(((info, node.name),), info.priority, EntityType.POD, started_at(info.pod))
+                    for node in nodes for info in node.pods.values()]
         found: list[Victim] = []
         seen: dict[EntityKey, None] = {}
         for node in nodes:

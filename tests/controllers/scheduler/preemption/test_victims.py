@@ -84,6 +84,15 @@ def test_without_groups_every_pod_is_a_unit() -> None:
     assert [(each.priority, each.type) for each in found] == [(3, EntityType.POD)]
 
 
+def test_a_node_is_not_looked_at_where_nothing_is_below() -> None:
+    """Given a node with pods of priorities 3 and 5, when it is asked for units below 3 and below 4,
+    then there may be some below 4 alone; where groups are on there may always be.
+    """
+    here = node("n1", pod("a", "gone", priority=3), pod("b", "gone", priority=5))
+    assert [Units(None).may_be_below(priority, here) for priority in (3, 4)] == [False, True]
+    assert Units(GroupStates()).may_be_below(3, here)
+
+
 @pytest.mark.spec("WAS-066", "WAS-074")
 def test_what_matters_more() -> None:
     """Given units, when they are sorted by importance, then priority comes first, groups before
