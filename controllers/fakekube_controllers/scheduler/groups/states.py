@@ -66,8 +66,11 @@ class GroupStates:
     def children(self, key: EntityKey) -> list[EntityKey]:
         """The groups that name this one as their parent, the oldest first; none below MAX_LEVELS.
         """
+        return sorted(self._children_of(key), key=self._age)
+
+    def _children_of(self, key: EntityKey) -> Collection[EntityKey]:
         children = self._children.get(key)
-        return sorted(children, key=self._age) if children and self._level(key) < MAX_LEVELS else []
+        return children if children and self._level(key) < MAX_LEVELS else ()
 
     def _level(self, key: EntityKey) -> int:
         """One for a group without a parent; at most MAX_LEVELS."""
@@ -176,7 +179,7 @@ class GroupStates:
         if key.type is EntityType.POD_GROUP:
             return self.all_count(key) >= minimum
         ready = 0
-        for child in self.children(key):
+        for child in self._children_of(key):
             ready += self.is_ready(child)
             if ready >= minimum:
                 return True
