@@ -88,7 +88,9 @@ class Executor:
         if self._leaves_by_itself(victim):
             self._record(preemptor, pod, f"{text} (in kube-scheduler memory).")
             return True
-        await self._patch(pod, {"status": self._condition(preemptor, pod)})
+        status = self._condition(preemptor, pod)
+        if status:
+            await self._patch(pod, {"status": status})
         try:
             await self._handle.client.delete(PODS, meta.name_of(pod), meta.namespace_of(pod))
         except APIError as error:
@@ -109,10 +111,13 @@ class Executor:
         self._handle.recorder.report(pod, "Normal", "Preempted", "Preempting", text, related=preemptor.object)
 
     def _condition(self, preemptor: Preemptor, pod: ReadOnlyTree) -> Tree:
+        """The change of the pod's status; empty where it says so already."""
         text = f"{self._handle.profile_name}: preempting to accommodate a higher priority {preemptor.type.value}"
         condition = pod_condition(
             self._handle, pod, DISRUPTION_TARGET, "True", reason="PreemptionByScheduler", message=text)
-        return condition_patch(pod, condition)
+        present = meta.find_condition(pod, DISRUPTION_TARGET) or {}
+        told = ("status", "reason", "message")
+        return {} if [present.get(key) for key in told] == [condition[key] for key in told] else condition_patch(pod, condition)
 
     async def _patch(self, pod: ReadOnlyTree, body: Tree) -> None:
         """Write to a pod's status; harmless when the pod is gone."""
