@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fakekube.client.resources import PODS
 from fakekube.composition.cluster import Cluster
 from tests.controllers.scheduler.why.applying import (
-    COMPOSITES,
     POD_GROUPS,
     apply,
     bound,
@@ -26,7 +25,6 @@ from tests.controllers.scheduler.why.applying import (
 )
 
 GPU = "nvidia.com/gpu"
-WORKLOAD = {"workloadName": "w", "templateName": "t"}
 
 
 class Node(NamedTuple):
@@ -60,8 +58,6 @@ RARELY = st.sampled_from([False, False, False, True])
 ASKED = st.builds(
     Asked, st.integers(1, 8), st.integers(0, 6), st.sampled_from(["", "", "a", "c"]), st.booleans(), RARELY, RARELY, RARELY,
     RARELY)
-ASKED_OF_TREES = ASKED.map(lambda asked: asked._replace(port=False, apart=False, spread=False))
-GROUPS = st.tuples(st.integers(1, 2), st.integers(1, 3), ASKED_OF_TREES)  # minimum, pods, what they ask for
 
 
 async def make_nodes(running: Cluster, nodes: list[Node]) -> None:
@@ -157,23 +153,3 @@ def test_a_gang(nodes: list[Node], asked: Asked, minimum: int, more: int, in_zon
         await create(running.client, PODS, *(member(f"p{number}", asked, "g") for number in range(max(1, minimum + more - 1))))
 
     asyncio.run(do_what_is_proposed(make, "podgroup/g", minimum))
-
-
-@settings(max_examples=15)
-@given(NODES, st.lists(GROUPS, min_size=1, max_size=3), st.integers(1, 3))
-def test_a_tree(nodes: list[Node], groups: list[tuple[int, int, Asked]], minimum: int) -> None:
-    """Given any nodes and a composite group of gangs, then the same holds."""
-    minimum = min(minimum, len(groups))
-
-    async def make(running: Cluster) -> None:
-        await make_nodes(running, nodes)
-        policy = {"schedulingPolicy": {"gang": {"minGroupCount": minimum}}, "workloadRef": WORKLOAD}
-        await create(running.client, COMPOSITES, {"metadata": {"name": "c", "namespace": "default"}, "spec": policy})
-        for number, (least, _, _) in enumerate(groups):
-            await create(running.client, POD_GROUPS, gang(
-                f"g{number}", least, parentCompositePodGroupName="c", workloadRef=WORKLOAD))
-        for number, (_, count, asked) in enumerate(groups):
-            await create(running.client, PODS, *(member(f"p{number}-{each}", asked, f"g{number}") for each in range(count)))
-
-    least = sorted(least for least, _, _ in groups)[:minimum]
-    asyncio.run(do_what_is_proposed(make, "compositepodgroup/c", sum(least)))
