@@ -43,6 +43,8 @@ class NodeAgent:
         self._clients, self._clock = clients, ctx.clock
         self._lifecycle = ctx.client.with_options(user=controller_account("node-controller"))
         self._version, self._capacity = ctx.version or "0.0", ctx.options.get("node_capacity")
+        declares = ctx.enabled(status.DECLARATION_GATE)
+        self._features = [name for name in status.DECLARED_FEATURES if declares and ctx.enabled(name)]
         self._leases = NodeLeases(ctx, clients)
         self._nodes = ctx.lister(NODES)
         self._recorder = ctx.recorder("kubelet", client_of=clients.of)
@@ -126,7 +128,8 @@ class NodeAgent:
         present, conditions = node.get("status") or {}, self._wanted_conditions(node)
         capacity = present.get("capacity") or self._capacity
         wanted = status.node_status(
-            name, self._addresses.number_of(name), self._version, self._clock.time(), capacity, conditions, present)
+            name, self._addresses.number_of(name), self._version, self._clock.time(), capacity, conditions, present,
+            self._features)
         kept = {key: value for key, value in present.items() if key == "allocatable" and value}
         node["status"] = {**present, **wanted, **kept}
         node = await self._clients.of(name).update_status(NODES, node)

@@ -4,7 +4,7 @@ Upstream: pkg/kubelet/kubelet_node_status.go (initialNode, tryUpdateNodeStatus),
 pkg/kubelet/nodestatus.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import times
@@ -20,6 +20,12 @@ PRESSURES = (
     ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 )
+DECLARATION_GATE = "NodeDeclaredFeatures"
+DECLARED_FEATURES = (
+    "ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers",
+    "InPlacePodVerticalScalingMemoryBackedVolumes", "RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport",
+    "VolumeBindMountOptions")
+"""What a kubelet declares in its status where the gate of the same name is on, sorted."""
 OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
     ("MemoryPressure", "True"): ("KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
     ("DiskPressure", "True"): ("KubeletHasDiskPressure", "kubelet has disk pressure"),
@@ -39,10 +45,10 @@ def initial_node(name: str, labels: Mapping[str, str] | None = None) -> Tree:
 
 def node_status(
     name: str, number: int, version: str, now: float, capacity: Mapping[str, str] | None = None,
-    conditions: Mapping[str, str] | None = None, present: Mapping[str, Any] | None = None,
+    conditions: Mapping[str, str] | None = None, present: Mapping[str, Any] | None = None, features: Sequence[str] = (),
 ) -> Tree:
     """The status of a node. ``now`` is Unix seconds; ``conditions`` are what it posts instead of
-    being well, by type.
+    being well, by type; ``features`` are those that it declares.
 
     A condition that ``present``, the status until now, has already keeps the time of its last
     transition.
@@ -67,8 +73,9 @@ def node_status(
         condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
     ]
     posted += [condition(kind, "", "", "") for kind in list(said)]
+    declared = {"declaredFeatures": list(features)} if features else {}
     return {
-        "capacity": resources, "allocatable": dict(resources),
+        **declared, "capacity": resources, "allocatable": dict(resources),
         "conditions": posted,
         "addresses": [{"type": "InternalIP", "address": address(number)}, {"type": "Hostname", "address": name}],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},

@@ -33,7 +33,8 @@ from fakekube_controllers.scheduler.plugins.volume_restrictions import VolumeRes
 from fakekube_controllers.scheduler.plugins.volume_zone import VolumeZone
 
 GATES = {
-    "DynamicResources": "DynamicResourceAllocation", "GangScheduling": "GenericWorkload",
+    "DynamicResources": "DynamicResourceAllocation", "NodeDeclaredFeatures": "NodeDeclaredFeatures",
+    "GangScheduling": "GenericWorkload",
     "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling", "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
 }
 """The feature gates of plugins that are not always there."""
@@ -100,6 +101,7 @@ def default_plugins(enabled: Callable[[str], bool], version: str = "") -> dict[s
         "NodeResourcesBalancedAllocation": 1,
         "ImageLocality": 1,
         "DefaultBinder": 0,
+        "NodeDeclaredFeatures": 0,
         "GangScheduling": 0,
         "TopologyPlacementGenerator": 0,
         "PodGroupPodsCount": 1,
