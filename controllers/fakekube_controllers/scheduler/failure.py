@@ -7,13 +7,13 @@ Upstream: pkg/scheduler/schedule_one.go (handleSchedulingFailure, updatePod).
 import logging
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import meta, times
-from fakekube.apimachinery.conditions import transition_time
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS
 from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
+from fakekube.runtime.podconditions import condition_patch, pod_condition
 from fakekube_controllers.scheduler.diagnoses import NO_STATUSES, Diagnoses, Diagnosis
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OBSERVED_GENERATION = "PodObservedGenerationTracking"
 EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
 UNSCHEDULABLE, SCHEDULER_ERROR = "Unschedulable", "SchedulerError"
 
@@ -38,7 +37,6 @@ class FailureHandler:
         self._ctx, self._client, self._queue, self._nominator = ctx, ctx.client, queue, nominator
         self._pods = ctx.lister(PODS)
         self.diagnoses = Diagnoses()
-        self._observes_generation = ctx.enabled(OBSERVED_GENERATION)
 
     async def handle(
         self, recorder: "Recorder", queued: QueuedPodInfo, reason: str, message: str, error: FitError | None = None,
@@ -82,7 +80,8 @@ class FailureHandler:
         if reason:
             present = meta.find_condition(pod, "PodScheduled") or {}
             if (present.get("status"), present.get("reason"), present.get("message")) != ("False", reason, message):
-                status["conditions"] = [self._condition(pod, present, reason, message)]
+                condition = pod_condition(self._ctx, pod, "PodScheduled", "False", reason=reason, message=message)
+                status |= condition_patch(pod, condition)
         if nominating_info is not None and nominating_info.mode is NominatingMode.OVERRIDE:
             name = nominating_info.nominated_node_name
             if is_nominated or name != ((pod.get("status") or {}).get("nominatedNodeName") or ""):
@@ -94,15 +93,6 @@ class FailureHandler:
                 PODS, meta.name_of(pod), meta.namespace_of(pod), {"status": status}, type="strategic", subresource="status")
         except (APIError, TransportError) as error:
             log.debug("the status of pod %s/%s was not written: %s", meta.namespace_of(pod), meta.name_of(pod), error)
-
-    def _condition(self, pod: ReadOnlyTree, present: ReadOnlyTree, reason: str, message: str) -> Tree:
-        condition: Tree = {
-            "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastProbeTime": None,
-            "lastTransitionTime": transition_time(present, "False", times.format_time(self._ctx.clock.time())),
-        }
-        if self._observes_generation:
-            condition["observedGeneration"] = meta.generation_of(pod)
-        return condition
 
 
 def _truncated(message: str) -> str:

@@ -5,6 +5,7 @@ pkg/scheduler/framework/types.go (QueueingParams, QueuedPodInfo, QueuedPodGroupI
 """
 
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -50,7 +51,7 @@ def composite_pod_group_key(namespace: str, name: str) -> EntityKey:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class QueuedEntityInfo:
+class QueuedEntityInfo(ABC):
     """How it stands with an entity in the queue. Times are Unix seconds.
 
     ``timestamp``: when it was added or tried last; ``sequence`` orders those of one instant.
@@ -80,18 +81,18 @@ class QueuedEntityInfo:
     calmed_count: int = 0
 
     @property
+    @abstractmethod
     def key(self) -> EntityKey:
         """Its key in the queue."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def priority(self) -> int:
         """The higher goes first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pods(self) -> Iterator["QueuedPodInfo"]:
         """Its pods."""
-        raise NotImplementedError
 
     @property
     def is_gated(self) -> bool:
