@@ -49,5 +49,5 @@ def test_controller_that_nobody_installed_is_refused() -> None:
     """Given an option with a name that is not installed, when a cluster is made, then OptionError
     names it.
     """
-    with pytest.raises(OptionError, match='"jobset" is not in the list of known controllers'):
-        Cluster(controllers="*,jobset")
+    with pytest.raises(OptionError, match='"nobody" is not in the list of known controllers'):
+        Cluster(controllers="*,nobody")

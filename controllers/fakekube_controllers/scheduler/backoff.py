@@ -11,6 +11,7 @@ from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo
 
 WINDOW_SECONDS = 1.0
+MAX_TRIES_IN_SECOND = 64  # half as many each time that they were too many
 
 
 class Backoff(NamedTuple):
@@ -42,6 +43,29 @@ class Backoff(NamedTuple):
         """The first instant at which it is over."""
         expiration = self.expiration(entity, aligned=aligned)
         return expiration + WINDOW_SECONDS if aligned else math.nextafter(expiration, math.inf)
+
+
+def count_try(entity: QueuedEntityInfo, now: float) -> None:
+    """An entity is tried now (Unix seconds)."""
+    if entity.tried_in != int(now):
+        entity.tried_in, entity.tries_in_second = int(now), 0
+    entity.tries_in_second += 1
+
+
+def is_tried_too_often(entity: QueuedEntityInfo, now: float) -> bool:
+    """Whether it must wait for its back-off, whatever calls for it.
+
+    Two that hinder each other, or evictions that are refused, would have it tried for ever while
+    the clock stands still.
+    """
+    return entity.tried_in == int(now) and entity.tries_in_second >= max(1, MAX_TRIES_IN_SECOND >> entity.calmed_count)
+
+
+def calm(entity: QueuedEntityInfo, now: float) -> None:
+    """Have one that is tried too often back off from now on, as after an error."""
+    entity.calmed_count += 1
+    entity.consecutive_errors_count = max(entity.consecutive_errors_count, 1)
+    entity.timestamp, entity.backoff_expiration = now, None
 
 
 DEFAULT_BACKOFF = Backoff()

@@ -108,9 +108,7 @@ class BindingCycles:
     def unreserve_and_forget(self, binding: Binding) -> None:
         """The pod does not go to its node after all."""
         queued = binding.queued
-        _, raised = attempt(binding.framework.run_unreserve_plugins, binding.state, queued.info, binding.node_name)
-        if raised is not None:
-            log.error("unreserving %s", queued.key, exc_info=raised)
+        binding.framework.run_unreserve_plugins(binding.state, queued.info, binding.node_name)
         self._cache.forget_pod(queued.info.uid)
 
     async def fail(self, binding: Binding, status: Status) -> None:

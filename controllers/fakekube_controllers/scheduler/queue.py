@@ -12,7 +12,7 @@ Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, bac
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
@@ -20,7 +20,7 @@ from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.controller import attempt
 from fakekube.util.clock import Clock
 from fakekube.workqueue.queue import DAEMON_TRIES
-from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff
+from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff, calm, count_try, is_tried_too_often
 from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint, QueueingHintFn
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
@@ -39,6 +39,7 @@ from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
+    from fakekube_controllers.scheduler.queued_groups import Groups
 
 log = logging.getLogger(__name__)
 
@@ -59,28 +60,6 @@ class ProfileQueueing(NamedTuple):
     def of_framework(cls, framework: Framework) -> Self:
         """That of a profile."""
         return cls(framework.pre_enqueue_plugins, framework.events())
-
-
-class Groups(Protocol):
-    """The pods that are queued with their groups; see ``groups/queueing.py``."""
-
-    def is_member(self, pod: ReadOnlyTree) -> bool:
-        """Whether a pod names a group."""
-
-    def add_pod(self, queued: QueuedPodInfo) -> None:
-        """A member waits for a node."""
-
-    def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
-        """A member got no node; by its own events its group should be queued by this strategy."""
-
-    def queued_pod(self, pod: ReadOnlyTree) -> tuple[QueuedPodInfo | None, QueuedEntityInfo | None]:
-        """A member that waits, and the entity that it is in."""
-
-    def remove_pod(self, pod: ReadOnlyTree) -> None:
-        """A member is gone, or has a node."""
-
-    def begin(self, entity: QueuedPodGroupInfo) -> None:
-        """A root is being tried."""
 
 
 class SchedulingQueue:
@@ -110,6 +89,7 @@ class SchedulingQueue:
         registered = {each.event: None for profile in profiles.values() for listed in profile.events.values() for each in listed}
         self._registered = list(registered)
         self._of_interest: dict[ClusterEvent, bool] = {}
+        self._hints: dict[tuple[str, ClusterEvent], Mapping[str, Sequence[QueueingHintFn | None]]] = {}
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
     def __len__(self) -> int:
@@ -156,9 +136,9 @@ class SchedulingQueue:
             return
         before, queued.info = queued.info, self._info(queued.info, new)
         self._nominator.update_nominated_pod(before, queued.info)
-        if entity is not None and entity.key in self._unschedulable:
+        if entity is not None and entity.key in self._unschedulable and (queued.is_gated or not entity.is_gated):
             for event in self._changes(old, new):
-                strategy = self._strategy(entity, Happened(event, old, new))
+                strategy = self._strategy_for_pod(queued, Happened(event, old, new))
                 if strategy != SKIP:
                     self.requeue(entity, strategy)
                     return
@@ -208,10 +188,14 @@ class SchedulingQueue:
         if entity is None:
             return None
         entity.attempts += 1
+        now = self._clock.time()
         for each in entity.pods():
+            count_try(each, now)
             self._in_flight.begin(each.info.uid)
-        if isinstance(entity, QueuedPodGroupInfo) and self.groups is not None:
-            self.groups.begin(entity)
+        if isinstance(entity, QueuedPodGroupInfo):
+            count_try(entity, now)
+            if self.groups is not None:
+                self.groups.begin(entity)
         return entity
 
     def pop_pod(self, key: EntityKey) -> QueuedPodInfo | None:
@@ -307,18 +291,27 @@ class SchedulingQueue:
             return AFTER_BACKOFF
         if happened.event.is_wild_card:
             return AFTER_BACKOFF if happened.only_for in ("", queued.info.uid) else SKIP
-        profile = self._profiles.get(queued.info.pod["spec"].get("schedulerName", ""))
-        registered = profile.events if profile is not None else {}
+        listening = self._listening(queued.info.pod["spec"].get("schedulerName", ""), happened.event)
         strategy = SKIP
         for name in (*pending, *queued.unschedulable_plugins):
-            for event, hint in registered.get(name, ANY_EVENT):
-                if event.matches(happened.event) and (hint is None or self._helps(hint, queued, happened)):
+            for hint in listening.get(name, (None,)):
+                if hint is None or self._helps(hint, queued, happened):
                     if name in pending:
                         return IMMEDIATELY
                     if not pending:
                         return AFTER_BACKOFF
                     strategy = AFTER_BACKOFF
         return strategy
+
+    def _listening(self, scheduler_name: str, event: ClusterEvent) -> Mapping[str, Sequence[QueueingHintFn | None]]:
+        """The hints that the plugins of a profile registered for an event, by the plugin's name."""
+        found = self._hints.get((scheduler_name, event))
+        if found is None:
+            profile = self._profiles.get(scheduler_name)
+            found = self._hints[scheduler_name, event] = {
+                name: [each.hint for each in listed if each.event.matches(event)]
+                for name, listed in (profile.events if profile is not None else {}).items()}
+        return found
 
     def _helps(self, hint: QueueingHintFn, queued: QueuedPodInfo, happened: Happened) -> bool:
         """What a hint says; one that raises helps."""
@@ -353,6 +346,21 @@ class SchedulingQueue:
         self._error_backing_off.delete(key)
         return AFTER_BACKOFF
 
+    def pod_joined(self, entity: QueuedEntityInfo, queued: QueuedPodInfo) -> None:
+        """A pod was added to an entity: it holds that back, or nothing changes by it."""
+        if entity.key in self._active and not self._gate(queued):
+            return
+        self.requeue(entity, self.take_out(entity.key))
+
+    def pod_left(self, entity: QueuedEntityInfo) -> None:
+        """A pod was taken out of an entity; what was rejected is tried once more without it, as
+        upstream where that only backs off. One without pods is gone.
+        """
+        if next(entity.pods(), None) is None:
+            self.take_out(entity.key)
+        elif entity.key in self._unschedulable:
+            self.requeue(entity, SKIP if entity.is_gated else AFTER_BACKOFF)
+
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
         if strategy == SKIP:
@@ -370,6 +378,12 @@ class SchedulingQueue:
         if not comes_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
             return
+        now = self._clock.time()
+        if is_tried_too_often(entity, now):
+            calm(entity, now)
+            self._error_backing_off.add(entity)
+            self._set_backoff_timer()
+            return
         if entity.initial_attempt_timestamp is None:
             entity.initial_attempt_timestamp = self._clock.time()
         self._active.add(entity)
@@ -380,7 +394,12 @@ class SchedulingQueue:
         if self._pops_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
             return
-        is_error = not any(each.unschedulable_plugins or each.pending_plugins for each in (entity, *entity.pods()))
+        now = self._clock.time()
+        is_calmed = is_tried_too_often(entity, now)
+        if is_calmed:
+            calm(entity, now)
+        is_error = is_calmed or not any(
+            each.unschedulable_plugins or each.pending_plugins for each in (entity, *entity.pods()))
         (self._error_backing_off if is_error else self._backing_off).add(entity)
         self._set_backoff_timer()
         if self._pops_from_backoff and not is_error:
@@ -440,7 +459,7 @@ class SchedulingQueue:
             timer.cancel()
         self._backoff_timer = None
         if when is not None:
-            daemon = all(entity.consecutive_errors_count > DAEMON_TRIES for entity in first)
+            daemon = all(max(each.consecutive_errors_count, each.calmed_count) > DAEMON_TRIES for each in first)
             self._backoff_timer = self._clock.call_later(when - self._clock.time(), self._flush_backoff, daemon=daemon)
 
     def _flush_backoff(self) -> None:

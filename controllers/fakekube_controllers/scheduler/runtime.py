@@ -5,6 +5,7 @@
 Upstream: pkg/scheduler/framework/runtime/framework.go.
 """
 
+import logging
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from fakekube.cache.lister import Lister
 from fakekube.client.resources import Resource
 from fakekube.runtime.context import Context
+from fakekube.runtime.controller import attempt
 from fakekube_controllers.scheduler.framework.events import WILD_CARD, ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.extender import EXTENDER_NAME, Extender
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
     from fakekube_controllers.scheduler.groups.states import GroupStates
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 METHODS = {
@@ -368,9 +371,11 @@ class Framework:
         return None
 
     def run_unreserve_plugins(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Undo all reservations, the last first."""
+        """Undo all reservations, the last first; what one of them raises is logged."""
         for plugin in reversed(self.reserve_plugins):
-            plugin.unreserve(state, pod, node_name)
+            _, raised = attempt(plugin.unreserve, state, pod, node_name)
+            if raised is not None:
+                log.error("%s unreserving for %s", plugin.name, pod.uid, exc_info=raised)
 
     def run_permit_plugins(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[dict[str, float], Status | None]:
         """The seconds that each plugin wants to wait for at most, and WAIT; else a rejection, an

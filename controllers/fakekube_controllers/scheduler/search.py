@@ -174,7 +174,8 @@ class NodeSearch:
                             by_usage[usage] = status
                         else:
                             status = framework.run_filter_plugins(state, pod, node)
-                            assert status is not None, "no node fits"
+                            if status is None:
+                                raise RuntimeError(f"a plugin's signatures contradict its filter on node {name}")
                     found[name] = status
         found.update(rejected)
         return {node.name: found[node.name] for node in nodes.infos()}

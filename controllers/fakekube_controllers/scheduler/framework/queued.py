@@ -58,6 +58,8 @@ class QueuedEntityInfo:
     ``consecutive_errors_count`` the errors since then: the two give the back-off.
     ``unschedulable_plugins`` and ``pending_plugins`` rejected it last; empty after an error.
     ``gating_plugin`` holds it before the queue, until one of ``gating_plugin_events``.
+    ``tries_in_second`` counts cycles in the one second that ``tried_in`` is, ``calmed_count`` how
+    often they were too many.
     """
 
     timestamp: float
@@ -73,6 +75,9 @@ class QueuedEntityInfo:
     pending_plugins: dict[str, None] = field(default_factory=dict)
     gating_plugin: str = ""
     gating_plugin_events: Sequence[ClusterEvent] = ()
+    tried_in: int = 0
+    tries_in_second: int = 0
+    calmed_count: int = 0
 
     @property
     def key(self) -> EntityKey:

@@ -11,6 +11,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import Resource
+from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.failure import SCHEDULER_ERROR, UNSCHEDULABLE
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
@@ -58,5 +59,5 @@ class GroupConditions:
         try:
             await self._ctx.client.patch(
                 self._resource, info.key.name, info.key.namespace, body, type="strategic", subresource="status")
-        except APIError as error:
+        except (APIError, TransportError) as error:
             log.debug("the status of pod group %s/%s was not written: %s", info.key.namespace, info.key.name, error)

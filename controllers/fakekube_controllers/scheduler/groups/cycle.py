@@ -11,6 +11,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.context import Context
+from fakekube.runtime.controller import attempt_async
 from fakekube_controllers.scheduler.binding import Binding
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.cycle import Algorithm
@@ -176,8 +177,9 @@ class GroupCycles:
                 for each in tried.values() for pod in each.pods if pod.fits]
             return PodGroupAssignments(ALL_NODES, proposed), tried[root.key].status
 
-        nominations, status = await attempt.algorithm.framework.run_pod_group_post_filter_plugins(
-            attempt.state, root, attempt.snapshot, schedule)
+        found, raised = await attempt_async(
+            attempt.algorithm.framework.run_pod_group_post_filter_plugins, attempt.state, root, attempt.snapshot, schedule)
+        nominations, status = found if raised is None else ({}, failed(repr(raised)))
         # the reason is there once for each group that has the status: children have their parent's
         holders = Counter(id(result.status) for result in results.values())
         for result in results.values():

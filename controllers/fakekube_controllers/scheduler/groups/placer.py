@@ -4,7 +4,8 @@ Upstream: podGroupPodSchedulingAlgorithm and assumeAndReserve of
 pkg/scheduler/schedule_one_podgroup.go, RunPlacement...Plugins of framework/runtime/framework.go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from fakekube.runtime.controller import attempt
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
@@ -51,7 +52,7 @@ class SnapshotPlacer:
         """Assume and reserve a pod's node; what went wrong, or None."""
         pod = result.queued.info
         self._snapshot.assume_pod(pod, result.node_name)
-        status = self._framework.run_reserve_plugins(result.state, pod, result.node_name)
+        status: Status | None = _status_of(self._framework.run_reserve_plugins, result.state, pod, result.node_name)
         if status is not None:
             self.revert(result)
         return status
@@ -64,6 +65,10 @@ class SnapshotPlacer:
 
     def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
         """What the first plugin says that is not satisfied; a rejection ends it, WAIT does not."""
+        status: Status | None = _status_of(self._feasible, info, scheduled, remaining)
+        return status
+
+    def _feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
         progress, waits = PlacementProgress(remaining, scheduled), None
         for plugin in self._framework.placement_feasible_plugins:
             status: Status | None = plugin.placement_feasible(self._state, info, progress)
@@ -76,6 +81,10 @@ class SnapshotPlacer:
 
     def placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
         """The placements of all plugins; of several plugins what they have in common."""
+        placements: Sequence[Placement] | Status = _status_of(self._placements, info, within)
+        return placements
+
+    def _placements(self, info: PodGroupInfo, within: Placement) -> Sequence[Placement] | Status:
         found: Sequence[Placement] = [within]
         for plugin in self._framework.placement_generate_plugins:
             generated: list[Placement] = []
@@ -83,7 +92,7 @@ class SnapshotPlacer:
                 placements = plugin.generate_placements(self._state, info, parent, self._snapshot)
                 if isinstance(placements, Status):
                     return placements.of_plugin(plugin.name)
-                generated += placements
+                generated += [Placement(*placement) for placement in placements]
             if not generated:
                 return Status(Code.UNSCHEDULABLE, (NO_PLACEMENTS,), plugin.name)
             found = generated
@@ -91,6 +100,10 @@ class SnapshotPlacer:
 
     def best_placement(self, info: PodGroupInfo, found: Sequence[tuple[Placement, Sequence[PodResult]]]) -> Placement | Status:
         """The placement with the highest score by all plugins, and of several the first."""
+        best: Placement | Status = _status_of(self._best_placement, info, found)
+        return best
+
+    def _best_placement(self, info: PodGroupInfo, found: Sequence[tuple[Placement, Sequence[PodResult]]]) -> Placement | Status:
         proposed = {
             placement.name: PodGroupAssignments(placement, [
                 ProposedAssignment(pod.queued.info, pod.node_name, pod.state) for pod in pods])
@@ -109,3 +122,9 @@ class SnapshotPlacer:
     def _add(totals: dict[str, int], scores: Mapping[str, int], weight: int) -> None:
         for name, score in scores.items():
             totals[name] += score * weight
+
+
+def _status_of(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function says that calls plugins; an error where one of them raises."""
+    said, raised = attempt(function, *arguments)
+    return said if raised is None else Status(Code.ERROR, (repr(raised),))

@@ -63,7 +63,7 @@ class GroupQueue:
             return
         leaf = next(leaf for leaf in entity.root.leaves() if leaf.key == key)
         insort(leaf.unscheduled_pods, queued, key=self._sort_key)
-        self._queue.requeue(entity, self._queue.take_out(root))
+        self._queue.pod_joined(entity, queued)
 
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
         """A member got no node; by its own events its group should be queued by this strategy.
@@ -81,6 +81,8 @@ class GroupQueue:
         entity = QueuedPodGroupInfo(PodGroupInfo(root, {}), timestamp=queued.timestamp, sequence=queued.sequence)
         entity.attempts, entity.unschedulable_count = queued.attempts, queued.unschedulable_count
         entity.consecutive_errors_count = max(queued.consecutive_errors_count, 0 if queued.unschedulable_count else 1)
+        entity.tried_in, entity.tries_in_second = queued.tried_in, queued.tries_in_second
+        entity.calmed_count = queued.calmed_count
         self._rebuild(root, entity, AFTER_BACKOFF)
 
     @staticmethod
@@ -107,22 +109,17 @@ class GroupQueue:
         self._states.remove_waiting_pod(uid)
 
     def _leave_out(self, key: EntityKey, queued: QueuedPodInfo) -> None:
-        """Take a pod out of the entity of its root.
-
-        A group that was rejected is tried once more, as upstream where it only backs off, and the
-        pod still counts for its quorum when that is asked for.
+        """Take a pod out of the entity of its root; it still counts for the quorum when that is
+        asked for.
         """
         root = self._states.root_of(key)
         entity = self._queue.entity(root) if root is not None else None
         if root is None or not isinstance(entity, QueuedPodGroupInfo):
             return
         for leaf in entity.root.leaves():
-            if leaf.key == key:
-                leaf.unscheduled_pods = [each for each in leaf.unscheduled_pods if each is not queued]
-        was_gated = entity.is_gated
-        strategy = self._queue.take_out(root)
-        if next(entity.pods(), None) is not None:
-            self._queue.requeue(entity, strategy if was_gated else max(strategy, AFTER_BACKOFF))
+            if leaf.key == key and queued in leaf.unscheduled_pods:
+                leaf.unscheduled_pods.remove(queued)
+        self._queue.pod_left(entity)
 
     # groups
 
@@ -168,8 +165,8 @@ class GroupQueue:
         """A root was tried: what waits of it by now is queued again.
 
         After a success at once, with its old place if pods of this cycle are among it; after a
-        rejection when an event may help; after an error, also of a binding, when its back-off is
-        over.
+        rejection, which it also is that no pod may go to its node, when an event may help; after
+        an error, also of a binding, when its back-off is over.
         """
         self._tried = None
         leaves = [leaf.key for leaf in entity.root.leaves()]
@@ -177,16 +174,17 @@ class GroupQueue:
         waiting = {uid: queued for key in leaves for uid, queued in self._members.get(key, {}).items()}
         came_back, others = any(uid in tried for uid in waiting), any(uid not in tried for uid in waiting)
         strategy = IMMEDIATELY
-        if status is None:
-            errors = max((queued.consecutive_errors_count for queued in waiting.values()), default=0)
+        errors = max((queued.consecutive_errors_count for queued in waiting.values()), default=0)
+        all_came_back = came_back and all(uid in waiting for uid in tried)
+        if status is None and (errors or not all_came_back):
             entity.consecutive_errors_count, entity.unschedulable_count = errors, 0
             if errors:
                 entity.backoff_expiration = None
                 strategy, came_back = AFTER_BACKOFF, False
-        elif status.is_rejection:
+        elif status is None or status.is_rejection:
             entity.unschedulable_count += 1
             entity.consecutive_errors_count, entity.backoff_expiration = 0, None
-            strategy = AFTER_BACKOFF if others else self._strategy
+            strategy, came_back = AFTER_BACKOFF if others else self._strategy, False
         else:
             entity.consecutive_errors_count += 1
             entity.backoff_expiration = None

@@ -14,6 +14,8 @@ from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityTyp
 from fakekube_controllers.scheduler.framework.types import PodInfo
 from fakekube_controllers.scheduler.groups.entities import group_key_of, minimum_of, parent_key_of
 
+MAX_LEVELS = 32  # of a tree; Workloads have four at most, groups made by hand as many as somebody makes
+
 
 class Placed(NamedTuple):
     """A pod on a node; assumed until the informer shows it there."""
@@ -62,8 +64,21 @@ class GroupStates:
         return self._groups.get(key)
 
     def children(self, key: EntityKey) -> list[EntityKey]:
-        """The groups that name this one as their parent, the oldest first."""
-        return sorted(self._children.get(key, ()), key=self._age)
+        """The groups that name this one as their parent, the oldest first; none below MAX_LEVELS.
+        """
+        children = self._children.get(key)
+        return sorted(children, key=self._age) if children and self._level(key) < MAX_LEVELS else []
+
+    def _level(self, key: EntityKey) -> int:
+        """One for a group without a parent; at most MAX_LEVELS."""
+        level, parent = 1, self._parent_of(key)
+        while parent is not None and level < MAX_LEVELS:
+            level, parent = level + 1, self._parent_of(parent)
+        return level
+
+    def _parent_of(self, key: EntityKey) -> EntityKey | None:
+        group = self._groups.get(key)
+        return parent_key_of(group) if group is not None else None
 
     def _age(self, key: EntityKey) -> tuple[str, EntityKey]:
         return str(self._groups[key]["metadata"].get("creationTimestamp") or ""), key
@@ -72,17 +87,15 @@ class GroupStates:
         """The root of the tree that a group is in.
 
         None where that is not known: an ancestor, or the group itself, was not seen, or the
-        parents are a cycle.
+        parents are a cycle, or more than MAX_LEVELS.
         """
-        seen: dict[EntityKey, None] = {}
-        while key not in seen:
+        for _ in range(MAX_LEVELS):
             group = self._groups.get(key)
             if group is None:
                 return None
             parent = parent_key_of(group)
             if parent is None:
                 return key
-            seen[key] = None
             key = parent
         return None
 
@@ -163,7 +176,7 @@ class GroupStates:
         if key.type is EntityType.POD_GROUP:
             return self.all_count(key) >= minimum
         ready = 0
-        for child in self._children.get(key, ()):
+        for child in self.children(key):
             ready += self.is_ready(child)
             if ready >= minimum:
                 return True

@@ -14,6 +14,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS
+from fakekube.client.transport import TransportError
 from fakekube.runtime.podconditions import DISRUPTION_TARGET, condition_patch, pod_condition
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.queued import EntityType
@@ -66,7 +67,7 @@ class Executor:
                 in_memory = await self._evict(preemptor, victim, place)
             if in_memory:
                 self._handle.activate(preemptor.pods)
-        except APIError as error:
+        except (APIError, TransportError) as error:
             log.debug("a preemption for %s was not carried out: %s", meta.name_of(preemptor.object), error)
             self._handle.activate(preemptor.pods)
         finally:
