@@ -5,11 +5,14 @@ project whose controllers share state (caches, queues) is one component of it.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fakekube.runtime.builder import Declaration
-from fakekube.runtime.component import Runnable
 from fakekube.runtime.context import Context
 from fakekube.runtime.lazy import LazyController, LazyStarter
+
+if TYPE_CHECKING:
+    from fakekube.runtime.component import Runnable
 
 
 class Parts:

@@ -3,7 +3,8 @@
 A folder or module with controllers has a function ``controllers(kueue)`` that gives declarations:
 
     def controllers(kueue: Kueue) -> Iterable[Declaration]:
-        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(partial(WorkloadReconciler, kueue))
+        reconciler = partial(WorkloadReconciler, kueue)
+        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(reconciler)
 
 and a line in ``_controllers`` below. Each is run with a context of its own; the reconciler is made
 as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path, or that has
