@@ -128,8 +128,9 @@ async def test_what_an_eager_task_raises_at_once_is_its_caller_s() -> None:
 
 @pytest.mark.parametrize("waits_for", ["a future", "a turn"])
 async def test_an_eager_task_is_told_that_it_is_cancelled_before_its_first_turn(waits_for: str) -> None:
-    """Given an eager task that holds a unit of activity where it waits, when its owner closes before
-    the loop came to it, then it ends there: what it waited for is cancelled, the unit released.
+    """Given an eager task that holds a unit of activity where it waits, when its owner closes
+    before the loop came to it, then it ends there: what it waited for is cancelled, the unit
+    released.
     """
     tasks, activity, seen = Tasks(), Activity(), []
     future = asyncio.get_running_loop().create_future()

@@ -63,8 +63,8 @@ async def _play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 async def test_a_scheduler_that_dies_after_writes_gets_there(step: int) -> None:
-    """Given a gang that evicts others, and one without room, when the scheduler stops after
-    every one of its writes, or every second or third, and starts again, then the same pods have nodes as
+    """Given a gang that evicts others, and one without room, when the scheduler stops after each of
+    its writes, or every second or third, and starts again, then the same pods have nodes as
     without, and the same are evicted.
     """
     expected, undisturbed = await _play(lambda _: False)
