@@ -1,7 +1,7 @@
 """Kueue's metrics, under upstream's names and labels.
 
 What happens is counted where it happens; how things stand (``GAUGES``) is asked of the queues and
-the cache when somebody reads the metrics, see ``core/gauges.py``. Upstream: pkg/metrics. Left out:
+the cache when somebody reads the metrics. Upstream: pkg/metrics. Left out:
 labels of a configuration's own (CustomMetricLabels), ``build_info``.
 """
 
