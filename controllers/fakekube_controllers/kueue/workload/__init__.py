@@ -1,5 +1,7 @@
-"""Workloads: what they request and use, and the changes that Kueue makes to their status.
+"""What is known of a Workload, and the changes of its status.
 
-Read ``info.py`` first: a Workload as the queues, the cache and the scheduler see it. Upstream:
-pkg/workload.
+Who asks reads ``states.py``; who changes takes a copy of its own and calls ``reservation.py``,
+``admissionchecks.py`` or ``requeue.py``; who writes calls ``patching.py``, or
+``evict.py`` and ``finish.py``, which call it. ``reasons.py`` has the words, ``info.py`` what a
+Workload asks for and uses. Upstream: pkg/workload, pkg/workload/patching, evict and finish.
 """
