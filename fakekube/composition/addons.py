@@ -4,7 +4,7 @@ Everything is applied, so that a cluster that has it already, from a snapshot or
 run, stays as it is. Definitions come first and are waited for.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.composition import manifests as files
+from fakekube.webhooks.callables import conversion_url
 
 if TYPE_CHECKING:
     from fakekube.runtime.addon import AddOn
@@ -30,20 +31,32 @@ def definitions_of(addon: "AddOn") -> list[Tree]:
     return [*_of_kinds(addon), *(tree for tree in _manifests(addon.manifests) if _is_definition(tree))]
 
 
-async def install(client: Client, addon: "AddOn") -> None:
+async def install(client: Client, addon: "AddOn", conversion: "Callable[[str], Tree] | None" = None) -> None:
     """Apply what an add-on brings; returns once its kinds are served.
 
-    Raises APIError for what the server refuses, and as ``definitions_of``.
+    ``conversion`` gives the ``clientConfig`` of the webhook that converts objects of a definition;
+    by default it leads to a function of this process. Raises APIError for what the server refuses,
+    and as ``definitions_of``.
     """
     manager = f"fakekube-{addon.name}"
     definitions = definitions_of(addon)
     for tree in definitions:
+        if (name := meta.name_of(tree)) in addon.conversions:
+            tree["spec"]["conversion"] = _conversion((conversion or _in_process)(name))
         await client.apply(tree, field_manager=manager)
     for tree in definitions:
         await _established(client, meta.name_of(tree))
     for tree in _manifests(addon.manifests):
         if not _is_definition(tree):
             await client.apply(tree, field_manager=manager)
+
+
+def _in_process(name: str) -> Tree:
+    return {"url": conversion_url(name)}
+
+
+def _conversion(client_config: Tree) -> Tree:
+    return {"strategy": "Webhook", "webhook": {"clientConfig": client_config, "conversionReviewVersions": ["v1"]}}
 
 
 def _of_kinds(addon: "AddOn") -> Iterator[Tree]:
