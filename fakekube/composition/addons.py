@@ -39,10 +39,8 @@ async def install(client: Client, addon: "AddOn", conversion: "Callable[[str], T
     and as ``definitions_of``.
     """
     manager = f"fakekube-{addon.name}"
-    definitions = definitions_of(addon)
+    definitions = [_converting(tree, addon, conversion or _in_process) for tree in definitions_of(addon)]
     for tree in definitions:
-        if (name := meta.name_of(tree)) in addon.conversions:
-            tree["spec"]["conversion"] = _conversion((conversion or _in_process)(name))
         await client.apply(tree, field_manager=manager)
     for tree in definitions:
         await _established(client, meta.name_of(tree))
@@ -55,8 +53,13 @@ def _in_process(name: str) -> Tree:
     return {"url": conversion_url(name)}
 
 
-def _conversion(client_config: Tree) -> Tree:
-    return {"strategy": "Webhook", "webhook": {"clientConfig": client_config, "conversionReviewVersions": ["v1"]}}
+def _converting(definition: Tree, addon: "AddOn", client_config: Callable[[str], Tree]) -> Tree:
+    """A definition, with its conversion webhook if it has one."""
+    name = meta.name_of(definition)
+    if name not in addon.conversions:
+        return definition
+    webhook = {"clientConfig": client_config(name), "conversionReviewVersions": ["v1"]}
+    return {**definition, "spec": {**definition["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
 
 
 def _of_kinds(addon: "AddOn") -> Iterator[Tree]:
