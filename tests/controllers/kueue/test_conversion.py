@@ -99,8 +99,8 @@ def test_a_topology_assignment_is_written_compactly():
 @pytest.mark.spec("KUEUE-026")
 def test_where_a_kubeconfig_lies_is_a_source():
     """Given a MultiKueueCluster of v1beta1 with a kubeconfig, and one of v1beta2 with a profile
-    When they are converted Then the kubeconfig is a source, and the older version says that there is
-    none."""
+    When they are converted Then the kubeconfig is a source, and the older version says that there
+    is none."""
     config = {"location": "s", "locationType": "Secret"}
     newer, back = there_and_back(MULTIKUEUE_CLUSTERS.plural, {"spec": {"kubeConfig": config}})
     assert newer["spec"] == {"clusterSource": {"kubeConfig": config}}
