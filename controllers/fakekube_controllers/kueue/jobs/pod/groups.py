@@ -11,7 +11,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.features import Features
 
-Pods = list[ReadOnlyTree]
+Pods = list[Tree]
 PodSets = list[Tree]
 MakePodSet = Callable[[ReadOnlyTree], Tree]
 """Makes the pod set of a single pod: ``main``, of one."""
@@ -94,7 +94,7 @@ def is_runnable_or_succeeded(pod: ReadOnlyTree) -> bool:
     return (pod.get("status") or meta.EMPTY).get("phase") != "Failed"
 
 
-def partition(group: Iterable[ReadOnlyTree]) -> tuple[Pods, Pods]:
+def partition(group: Iterable[Tree]) -> tuple[Pods, Pods]:
     """The active and the inactive pods of a group."""
     active, inactive = Pods(), Pods()
     for pod in group:
@@ -102,12 +102,12 @@ def partition(group: Iterable[ReadOnlyTree]) -> tuple[Pods, Pods]:
     return active, inactive
 
 
-def sorted_active(active: Iterable[ReadOnlyTree]) -> Pods:
+def sorted_active(active: Iterable[Tree]) -> Pods:
     """Active pods, those to keep first: with a finalizer, without a gate, older."""
     return sorted(active, key=lambda pod: (not _has_finalizer(pod), pods.is_gated(pod), _created(pod)))
 
 
-def sorted_inactive(inactive: Iterable[ReadOnlyTree], now: float) -> Pods:
+def sorted_inactive(inactive: Iterable[Tree], now: float) -> Pods:
     """Inactive pods, those to keep first: with a finalizer, active until later, older."""
     return sorted(inactive, key=lambda pod: (not _has_finalizer(pod), -_last_active(pod, now), _created(pod)))
 
@@ -129,7 +129,7 @@ def _last_active(pod: ReadOnlyTree, now: float) -> float:
     return min(failed, times.parse_time(deleted) if deleted else now)
 
 
-def check(group: Sequence[ReadOnlyTree], active: Sequence[ReadOnlyTree], features: Features) -> int:
+def check(group: Sequence[Tree], active: Sequence[Tree], features: Features) -> int:
     """The total count of a group whose members agree. Raises CannotCompose for others.
 
     Upstream: validatePodGroupMetadata.
@@ -160,7 +160,7 @@ def check(group: Sequence[ReadOnlyTree], active: Sequence[ReadOnlyTree], feature
     return wanted
 
 
-def pod_sets(group: Iterable[ReadOnlyTree], make: MakePodSet) -> PodSets:
+def pod_sets(group: Iterable[Tree], make: MakePodSet) -> PodSets:
     """A pod set for each role of the active pods, by the names of the roles."""
     found: dict[str, Tree] = {}
     for pod in group:
@@ -173,7 +173,7 @@ def pod_sets(group: Iterable[ReadOnlyTree], make: MakePodSet) -> PodSets:
     return [found[role] for role in sorted(found)]
 
 
-def pod_sets_of_first(group: Iterable[ReadOnlyTree], count: int, make: MakePodSet) -> PodSets:
+def pod_sets_of_first(group: Iterable[Tree], count: int, make: MakePodSet) -> PodSets:
     """One pod set for a whole group, of the first active pod. Raises CannotCompose."""
     for pod in group:
         if is_runnable_or_succeeded(pod):
@@ -181,7 +181,7 @@ def pod_sets_of_first(group: Iterable[ReadOnlyTree], count: int, make: MakePodSe
     raise CannotCompose("failed to find a runnable pod in the group", is_retried=True)
 
 
-def sort_out(group: Sequence[ReadOnlyTree], wanted: Iterable[ReadOnlyTree], now: float) -> Sorted:
+def sort_out(group: Sequence[Tree], wanted: Iterable[ReadOnlyTree], now: float) -> Sorted:
     """Hold the pods of a group against the pod sets of its Workload, role by role.
 
     Pods whose role no pod set has are in none of the lists.
@@ -222,7 +222,7 @@ def is_equivalent(workload: ReadOnlyTree, wanted: Sequence[ReadOnlyTree], *, is_
     return True
 
 
-def finished(group: Sequence[ReadOnlyTree], features: Features) -> str:
+def finished(group: Sequence[Tree], features: Features) -> str:
     """What is told of a group that is over; empty for one that is not."""
     try:
         wanted = total_count(group[0], features)
@@ -233,7 +233,7 @@ def finished(group: Sequence[ReadOnlyTree], features: Features) -> str:
     return f"Pods succeeded: {succeeded}/{wanted}." if succeeded == wanted or is_over else ""
 
 
-def is_active(group: Iterable[ReadOnlyTree], now: float, features: Features) -> bool:
+def is_active(group: Iterable[Tree], now: float, features: Features) -> bool:
     """Whether a pod runs that has not outlived its grace period."""
     for pod in group:
         if (pod.get("status") or meta.EMPTY).get("phase") != "Running":
@@ -249,7 +249,7 @@ def is_active(group: Iterable[ReadOnlyTree], now: float, features: Features) -> 
     return False
 
 
-def reclaimable(group: Iterable[ReadOnlyTree]) -> list[dict[str, Any]]:
+def reclaimable(group: Iterable[Tree]) -> list[dict[str, Any]]:
     """How many pods of each role have succeeded, in the order in which the roles are found."""
     counts: dict[str, int] = {}
     for pod in group:
