@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.gvk import GroupResource
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
+    from fakekube.client.kubeconfig import Find
     from fakekube.composition.serverobjects import ServerObjects
-    from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
+    from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
@@ -100,6 +101,13 @@ def webhooks_of(made: "Runnable | Declaration | AddOn") -> "tuple[Webhook, ...]"
     return made.webhooks if isinstance(made, AddOn) else ()
 
 
+def conversions_of(made: "Runnable | Declaration | AddOn") -> "Mapping[str, Conversion]":
+    """The conversions of an add-on, by the definition; a controller has none."""
+    from fakekube.runtime.addon import AddOn
+
+    return made.conversions if isinstance(made, AddOn) else {}
+
+
 def apis_of(made: "Runnable | Declaration | AddOn") -> "tuple[AggregatedAPI, ...]":
     """The aggregated APIs of an add-on; a controller has none."""
     from fakekube.runtime.addon import AddOn
@@ -107,17 +115,19 @@ def apis_of(made: "Runnable | Declaration | AddOn") -> "tuple[AggregatedAPI, ...
     return made.apis if isinstance(made, AddOn) else ()
 
 
-async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
+async def install(
+    client: "Client", made: "Runnable | Declaration | AddOn", conversion: "Callable[[str], Tree] | None" = None,
+) -> None:
     """Put into a cluster what an add-on brings; a controller brings nothing.
 
-    Raises as ``addons.install``.
+    ``conversion`` as for ``addons.install``. Raises as ``addons.install``.
     """
     from fakekube.runtime.addon import AddOn
 
     if isinstance(made, AddOn):
         from fakekube.composition import addons
 
-        await addons.install(client, made)
+        await addons.install(client, made, conversion)
 
 
 GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
@@ -140,15 +150,16 @@ class ControllerManager:
     """Runs the controllers of one cluster, and runs them again after a restore.
 
     ``extra`` are components that run besides the installed ones. ``callbacks`` are options that
-    every component gets. ``fail`` is called with errors outside of a reconcile.
+    every component gets; so is ``find_cluster``, which leads to other clusters of a fleet. ``fail``
+    is called with errors outside of a reconcile.
     """
 
     def __init__(
         self, *, clock: Clock, activity: Activity, tasks: Tasks, fail: Callable[[BaseException], None],
-        extra: Iterable[Any], callbacks: Mapping[str, Any],
+        extra: Iterable[Any], callbacks: Mapping[str, Any], find_cluster: "Find | None" = None,
     ) -> None:
         self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
-        self._extra, self.callbacks = list(extra), callbacks
+        self._extra, self.callbacks, self._find_cluster = list(extra), callbacks, find_cluster
         self._manager: Manager | None = None
         self._changing = asyncio.Lock()  # nobody stops a controller while all of them start
         # of those that were started or stopped by name, the last wish
@@ -217,6 +228,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
                     "post": plane.calls.post,
+                    "find_cluster": self._find_cluster,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),
