@@ -11,8 +11,7 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.cache import spec as specs
-from fakekube_controllers.kueue.cache.cohort import Cohort
-from fakekube_controllers.kueue.cache.hierarchy import ClusterQueueNode
+from fakekube_controllers.kueue.cache.cohort import Cohort, Leaf
 from fakekube_controllers.kueue.cache.localqueue import LocalQueue, LocalQueueReference, update_flavor_usage
 from fakekube_controllers.kueue.cache.resource_node import ResourceNode, add_usage, remove_usage
 from fakekube_controllers.kueue.cache.spec import ClusterQueueSpec
@@ -70,7 +69,7 @@ class ClusterQueueState(NamedTuple):
     tas_flavors: Mapping[str, str]
 
 
-class ClusterQueue(ClusterQueueNode[Cohort]):
+class ClusterQueue(Leaf):
     """See above. ``allocatable_resource_generation`` grows with all that may make room."""
 
     def __init__(self, name: str, settings: Settings) -> None:

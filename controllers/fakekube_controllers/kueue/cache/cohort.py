@@ -3,23 +3,32 @@
 Upstream: pkg/cache/scheduler/cohort.go, and updateCohortResourceNode of resource_node.go.
 """
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue.cache.fair_sharing import DEFAULT_WEIGHT, parse_fair_weight
-from fakekube_controllers.kueue.cache.hierarchy import CohortNode, root_of
+from fakekube_controllers.kueue.cache.hierarchy import ClusterQueueNode, CohortNode, root_of
 from fakekube_controllers.kueue.cache.resource_node import ResourceNode, accumulate_from_child, create_resource_quotas
 
 if TYPE_CHECKING:
-    from fakekube_controllers.kueue.cache.clusterqueue import ClusterQueue
     from fakekube_controllers.kueue.resources import FlavorResourceQuantities
 
 
-class Cohort(CohortNode["ClusterQueue", "Cohort"]):
-    """ClusterQueues, and other cohorts, that borrow from each other."""
+class Leaf(ClusterQueueNode["Cohort"], ABC):
+    """What a cohort knows of its ClusterQueues."""
 
-    cluster_queues: "dict[str, ClusterQueue]"
+    resource_node: ResourceNode
+    admitted_workloads_count: int
+
+    @abstractmethod
+    def update_resource_node(self) -> None:
+        """Count anew what there is."""
+
+
+class Cohort(CohortNode[Leaf, "Cohort"]):
+    """ClusterQueues, and other cohorts, that borrow from each other."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
