@@ -20,7 +20,7 @@ from fakekube.apimachinery.field_errors import (
     too_long,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import NEGATIVE, labels
+from fakekube.apimachinery.validation import NEGATIVE, annotations, labels
 
 Rule = Callable[[str], list[str]]
 PROTOCOLS = ("SCTP", "TCP", "UDP")
