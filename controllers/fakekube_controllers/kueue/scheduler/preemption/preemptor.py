@@ -4,10 +4,10 @@ Upstream: pkg/scheduler/preemption/preemption.go.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fakekube_controllers.kueue.resources import FlavorResource
-from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import FlavorAssignmentMode
+from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.scheduler.preemption.classical.preemption import classical_preemptions
 from fakekube_controllers.kueue.scheduler.preemption.common.ordering import candidates_ordering
 from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
@@ -17,13 +17,38 @@ from fakekube_controllers.kueue.scheduler.preemption.simulation import Preemptio
 from fakekube_controllers.kueue.workload.info import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, Snapshot
-    from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import Assignment
+    from fakekube_controllers.kueue.resources import FlavorResourceQuantities
     from fakekube_controllers.kueue.workload.info import Info, Ordering
 
 DEFAULT_STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+class FlavorAssignment(Protocol):
+    """The flavor of one resource."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def mode(self) -> FlavorAssignmentMode: ...
+
+
+class PodSetAssignment(Protocol):
+    """What a podset would get."""
+
+    @property
+    def flavors(self) -> "Mapping[str, FlavorAssignment]": ...
+
+
+class Assignment(Protocol):
+    """What a Workload would get."""
+
+    @property
+    def pod_sets(self) -> "Sequence[PodSetAssignment]": ...
+    def total_requests_for(self, info: "Info") -> "FlavorResourceQuantities":
+        """All that it takes of quotas."""
 
 
 class Preemptor(NamedTuple):
@@ -40,13 +65,7 @@ class Preemptor(NamedTuple):
         cq = snapshot.cluster_queue(info.cluster_queue)
         assert cq is not None, "a Workload with an assignment is of a queue of the snapshot"
         usage = Usage(assignment.total_requests_for(info), info.tas_usage())
-        fits_topology: Callable[[], bool] | None = None
-        requests = assignment.workloads_topology_requests(info, cq) if self.ordering.features.TopologyAwareScheduling else {}
-        if requests:
-            def fits_topology() -> bool:
-                return cq.find_topology_assignments_for_workload(requests, workload=info.obj).failure() is None
-
-        return self._targets(info, cq, snapshot, usage, _flavor_resources_need_preemption(assignment), now, fits_topology)
+        return self._targets(info, cq, snapshot, usage, _flavor_resources_need_preemption(assignment), now, None)
 
     def targets_for(
         self, info: "Info", fr: "FlavorResource", quantity: int, snapshot: "Snapshot", now: float,

@@ -2,7 +2,6 @@
 preemption/classical/candidate_generator.go.
 """
 
-from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_pree
 from fakekube_controllers.kueue.workload import states
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from fakekube_controllers.kueue.cache.snapshot import Snapshot
     from fakekube_controllers.kueue.scheduler.preemption.common.ordering import CandidateKey
     from fakekube_controllers.kueue.workload.info import Info

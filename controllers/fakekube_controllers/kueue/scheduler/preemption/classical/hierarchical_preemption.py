@@ -70,8 +70,8 @@ class Candidate(NamedTuple):
 
 
 def is_borrowing_within_cohort_forbidden(cq: "ClusterQueueSnapshot") -> tuple[bool, int | None]:
-    """Whether a ClusterQueue may not borrow when it preempts in its cohort, and the highest priority
-    of whom it may preempt then (None: any that is lower than the preemptor's).
+    """Whether a ClusterQueue may not borrow when it preempts in its cohort, and the highest
+    priority of whom it may preempt then (None: any that is lower than the preemptor's).
     """
     within_cohort = cq.preemption.borrow_within_cohort
     if within_cohort is None or within_cohort.policy == NEVER:
@@ -118,7 +118,8 @@ def collect_same_queue_candidates(ctx: HierarchicalPreemptionCtx) -> list[Candid
 
 
 def _candidates_of(
-    cq: "ClusterQueueSnapshot", lca: "CohortSnapshot | None", ctx: HierarchicalPreemptionCtx, *, have_hierarchical_advantage: bool,
+    cq: "ClusterQueueSnapshot", lca: "CohortSnapshot | None", ctx: HierarchicalPreemptionCtx, *,
+    have_hierarchical_advantage: bool,
 ) -> Iterator[Candidate]:
     for info in cq.workloads.values():
         variant = _classify(ctx, info, have_hierarchical_advantage=have_hierarchical_advantage)
@@ -138,7 +139,8 @@ def collect_candidates_for_hierarchical_reclaim(ctx: HierarchicalPreemptionCtx) 
     previous_root: CohortSnapshot | None = None
     for subtree_root in ctx.cq.path_parent_to_root():
         found = hierarchy_candidates if has_advantage else priority_candidates
-        found.extend(_candidates_in_subtree(ctx, subtree_root, subtree_root, previous_root, has_hierarchical_advantage=has_advantage))
+        found.extend(_candidates_in_subtree(
+            ctx, subtree_root, subtree_root, previous_root, has_hierarchical_advantage=has_advantage))
         fits, remaining_requests = quantities_fit_in_quota(subtree_root, remaining_requests)
         # a subtree that holds the request gives the first right against all outside of it
         has_advantage = has_advantage or fits

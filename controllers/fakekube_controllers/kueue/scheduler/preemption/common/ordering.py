@@ -1,6 +1,5 @@
 """In what order Workloads are tried as victims. Upstream: preemption/common/ordering.go."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import times
@@ -9,6 +8,8 @@ from fakekube_controllers.kueue.workload import reasons, states
 from fakekube_controllers.kueue.workload.info import effective_priority
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fakekube_controllers.kueue.workload.info import Info, Ordering
 
 CandidateKey = tuple[bool, bool, int, float, str]

@@ -3,12 +3,13 @@
 Upstream: preemption/fairsharing/{ordering,target,least_common_ancestor}.go.
 """
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from fakekube_controllers.kueue.cache.fair_sharing import DRS, compare_drs, negative_drs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, CohortSnapshot
     from fakekube_controllers.kueue.scheduler.preemption.common.ordering import CandidateKey
     from fakekube_controllers.kueue.workload.info import Info
@@ -89,7 +90,7 @@ class TargetClusterQueueOrdering:
             if child.name in self._pruned_cohorts:
                 continue
             drs = child.dominant_resource_share()
-            # one above the preemptor stays until all below it is pruned: there may be imbalance in it
+            # one above the preemptor stays until all below it is pruned: shares in it may differ
             if not drs.is_borrowing() and child.name not in self.preemptor_ancestors:
                 self._pruned_cohorts[child.name] = None
             elif compare_drs(drs, highest_drs) >= 0:
@@ -134,7 +135,7 @@ class TargetClusterQueue:
         return share
 
     def _almost_lcas(self) -> "tuple[ClusterQueueSnapshot | CohortSnapshot, ClusterQueueSnapshot | CohortSnapshot]":
-        """What stands right below the nearest common cohort, on the preemptor's side and on this."""
+        """What stands right below the nearest common cohort: the preemptor's side and this."""
         lca = next(each for each in self.cq.path_parent_to_root() if each.name in self._ordering.preemptor_ancestors)
         return _almost_lca(self._ordering.preemptor_cq, lca), _almost_lca(self.cq, lca)
 
