@@ -63,6 +63,7 @@ class Context:
         self._queues: list[WorkQueue[Any]] = []
         self._used: dict[int, SharedInformer] = {}
         self._on_close: list[Callable[[], object]] = []
+        self._children: list[Context] = []
 
     def scoped(self, name: str, *, user_agent: str = "", user: UserInfo | None = None) -> "Context":
         """The context of another component."""
@@ -71,6 +72,20 @@ class Context:
             tasks=self._parent_tasks, informers=self._informers, events=self._events, version=self.version, gates=self.gates,
             options=self.options, metrics=self.metrics, user_agent=user_agent or name, user=user,
         )
+
+    def child(self, name: str) -> "Context":
+        """The context of a part of this component: who it is to the server is the component.
+
+        It explains and answers why through this one, and is closed with it.
+        """
+        made = Context(
+            name, client=self._parent_client, clock=self.clock, activity=self.activity, rng=self.rng.fork(name),
+            tasks=self.tasks, informers=self._informers, events=self._events, version=self.version, gates=self.gates,
+            options=self.options, metrics=self.metrics, user_agent=self._user_agent, user=self._user,
+        )
+        made.why = self.why
+        self._children.append(made)
+        return made
 
     # Made when first used: most controllers of a cluster never start.
 
@@ -155,7 +170,7 @@ class Context:
     @property
     def taken(self) -> int:
         """How many keys its workers have taken so far."""
-        return sum(queue.taken for queue in self._queues)
+        return sum(queue.taken for queue in self._queues) + sum(child.taken for child in self._children)
 
     def recorder(
         self, component: str = "", *, host: str = "", client_of: Callable[[str], Client] | None = None,
@@ -172,13 +187,17 @@ class Context:
             yield from queue.explain()
         for explainer in self.explainers:
             yield from explainer()
+        for child in self._children:
+            yield from child.explain()
 
     def on_close(self, function: Callable[[], object]) -> None:
         """Call a function when the component stops: to cancel a timer, say."""
         self._on_close.append(function)
 
     async def close(self) -> None:
-        """End what belongs to this context."""
+        """End what belongs to this context, the last that was begun first."""
+        while self._children:
+            await self._children.pop().close()
         for function in self._on_close:
             function()
         self._on_close.clear()

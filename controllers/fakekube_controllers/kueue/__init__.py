@@ -7,9 +7,30 @@ jobs, and the folders of ``jobs`` say what each kind of job needs. ``webhooks`` 
 own kinds. Upstream: sigs.k8s.io/kueue v0.19.1; packages have its names.
 """
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fakekube.runtime import builder
 from fakekube.runtime.addon import AddOn
+from fakekube.runtime.context import Context
+from fakekube_controllers.kueue.configuration import Configuration
+
+if TYPE_CHECKING:
+    from fakekube_controllers.kueue.manager import Manager
 
 
-def addon() -> AddOn:
-    """Kueue as an add-on."""
-    return AddOn("kueue")
+def addon(configuration: Configuration | None = None) -> AddOn:
+    """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
+    chosen = configuration or Configuration()
+    component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
+    return AddOn("kueue", controllers=(component,))
+
+
+def _always(_: Context) -> bool:
+    return True
+
+
+def _manager(configuration: Configuration) -> "Manager":
+    from fakekube_controllers.kueue.manager import Manager
+
+    return Manager(configuration)

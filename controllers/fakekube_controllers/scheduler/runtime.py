@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go.
 """
 
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -253,6 +253,22 @@ class Framework:
                     return status.of_plugin(plugin.name)
                 return error(f'running "{plugin.name}" filter plugin: {status.message}')
         return None
+
+    def filter_signature(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Hashable | None:
+        """What the filters depend on at a node, by the kinds of ``framework/search.py``; see the
+        Handle.
+        """
+        parts: list[Hashable] = [tuple(node.allocatable.items()), node.usage]
+        for plugin in self.filter_plugins:
+            if plugin.name in state.skip_filter_plugins or hasattr(plugin, "resource_score"):
+                continue
+            if not hasattr(plugin, "sign_node"):
+                return None
+            fields = plugin.node_fields(pod)
+            if fields and getattr(plugin, "counts_pods", False):
+                return None
+            parts.append(plugin.sign_node(fields, node))
+        return tuple(parts)
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The same with the pods that are nominated for the node and have no less priority, and

@@ -4,7 +4,7 @@ Upstream: kube-scheduler/framework/interface.go (Handle, WaitingPod, PodNominato
 """
 
 import enum
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from fakekube.cache.lister import Lister
@@ -147,6 +147,13 @@ class Handle(Protocol):
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The same, also with the pods on it that are nominated there and have no less priority."""
+
+    def filter_signature(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Hashable | None:
+        """All of a node that the filters for a pod depend on, nominated pods apart.
+
+        It stays the same for nodes that are the same to them whatever pods come and go there, if
+        these have the same requests. None where that is not known.
+        """
 
     def run_pre_filter_extension_add_pod(
         self, state: CycleState, pod: PodInfo, pod_to_add: PodInfo, node: NodeInfo,

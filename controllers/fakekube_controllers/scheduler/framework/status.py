@@ -111,7 +111,7 @@ class FitError(Exception):
 
 def histogram(statuses: Sequence[Status]) -> str:
     """How many nodes gave each reason, sorted by their texts."""
-    several = {id(status): status for status in statuses}  # many nodes share one
+    several = dict(zip(map(id, statuses), statuses, strict=True))  # many nodes share one
     counts: dict[str, int] = {}
     for number, times in Counter(map(id, statuses)).items():
         for reason in several[number].reasons:

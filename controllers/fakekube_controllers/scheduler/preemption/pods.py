@@ -9,10 +9,11 @@ framework/plugins/defaultpreemption (SelectVictimsOnNode). Nodes are tried in th
 first one on, where upstream begins at a random one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
@@ -30,6 +31,11 @@ NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
+
+
+OUTCOMES = 4096  # of trials that are kept for one attempt
+Outcomes = Memo[Hashable, Status | tuple[int, ...]]
+"""Why a pod does not fit, or the places among the sorted victims of those that go."""
 
 
 class Attempt(NamedTuple):
@@ -69,6 +75,7 @@ def find_candidates(
     snapshot = attempt.snapshot
     found: list[Candidate] = []
     unbroken = 0
+    outcomes: Outcomes = Memo(OUTCOMES)
     rejections: list[Status] = []
     for node in snapshot.infos():
         status = statuses.get(node.name)
@@ -78,7 +85,7 @@ def find_candidates(
         if not attempt.units.may_be_below(attempt.pod.priority, node):
             rejections.append(NO_VICTIMS)
             continue
-        candidate = select_victims_on_node(attempt, node, budgets)
+        candidate = select_victims_on_node(attempt, node, budgets, outcomes)
         if isinstance(candidate, Status):
             rejections.append(candidate)
             continue
@@ -89,22 +96,54 @@ def find_candidates(
     return found, f"0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}."
 
 
-def select_victims_on_node(attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree]) -> Candidate | Status:
+def select_victims_on_node(
+    attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree], outcomes: Outcomes,
+) -> Candidate | Status:
     """What has to go from a node so that the pod fits there; else why it would not fit.
 
     Pods on other nodes go too where a group is disrupted as a whole. Filters look at this node
-    alone.
+    alone; of nodes that look the same to them, with the same pods to evict, one is tried.
     """
     victims = [victim for victim in attempt.units.victims([node]) if victim.priority < attempt.pod.priority]
     if not victims:
         return NO_VICTIMS
+    victims.sort(key=_importance)
+    key = None if budgets else _signature(attempt, node, victims)
+    kept = outcomes.get(key) if key is not None else None
+    if kept is not None:
+        return kept if isinstance(kept, Status) else Candidate(node.name, tuple([victims[place] for place in kept]), 0)
+    found = _try_node(attempt, node, victims, budgets)
+    if key is not None and isinstance(found, Candidate):
+        gone = {id(victim): None for victim in found.victims}
+        outcomes.put(key, tuple([place for place, victim in enumerate(victims) if id(victim) in gone]))
+    elif key is not None and isinstance(found, Status) and found.is_rejection:  # an error names the node
+        outcomes.put(key, found)
+    return found
+
+
+def _signature(attempt: Attempt, node: NodeInfo, victims: Sequence[Victim]) -> Hashable | None:
+    """What the outcome of a trial without budgets depends on; None where that is not known."""
+    if attempt.handle.nominator.nominated_pods_for_node(node.name):
+        return None
+    if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
+        return None
+    signature = attempt.handle.filter_signature(attempt.state, attempt.pod, node)
+    if signature is None:
+        return None
+    return signature, tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims])
+
+
+def _try_node(
+    attempt: Attempt, node: NodeInfo, victims: Sequence[Victim], budgets: Sequence[ReadOnlyTree],
+) -> Candidate | Status:
+    """Take the victims away, and put back those without which the pod still fits; they are sorted.
+    """
     trial = _Trial(attempt, node)
     for victim in victims:
         trial.remove(victim)
     status = trial.rejection()
     if status is not None:
         return status
-    victims.sort(key=_importance)
     breaking, others = split_by_budgets(victims, budgets)
     gone: list[Victim] = []
     violations = 0

@@ -1,0 +1,71 @@
+"""The one component of Kueue: what its controllers share, and the order in which they start.
+
+A folder or module with controllers has a function ``controllers(kueue)`` that gives declarations:
+
+    def controllers(kueue: Kueue) -> Iterable[Declaration]:
+        reconciler = partial(WorkloadReconciler, kueue)
+        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(reconciler)
+
+and a line in ``_controllers`` below. Each is run with a context of its own; the reconciler is made
+as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path, or that has
+``starts_with``, waits for its first object; that is how an integration waits for its kind. What
+several of them need is an attribute of ``Kueue``, made in ``__init__`` of nothing but the objects
+in the cluster: a restart makes a new ``Kueue``. Upstream: cmd/kueue/main.go.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.parts import Parts
+from fakekube_controllers.kueue.configuration import Configuration
+
+if TYPE_CHECKING:
+    from fakekube.client.recorder import Recorder
+
+
+class Kueue:
+    """What the controllers of one run share."""
+
+    def __init__(self, ctx: Context, configuration: Configuration) -> None:
+        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
+        self.configuration, self.features = configuration, configuration.features
+
+    def recorder(self, component: str) -> "Recorder":
+        """Records Events that come from ``component``, as ``kueue-workload-controller``."""
+        return self.ctx.recorder(component)
+
+
+Controllers = Callable[[Kueue], Iterable[Declaration]]
+
+
+class Manager:
+    """Kueue as a component: made once, and started any number of times."""
+
+    kueue: Kueue | None = None
+    """While it runs."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._parts: Parts | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Make what is shared, and start the controllers."""
+        self.kueue = Kueue(ctx, self._configuration)
+        self._parts = Parts(ctx)
+        for declaration in _controllers(self.kueue):
+            await self._parts.start(declaration)
+
+    async def stop(self) -> None:
+        """Stop the controllers and forget what they shared."""
+        if self._parts is not None:
+            await self._parts.stop()
+        self.kueue = self._parts = None
+
+
+def _controllers(kueue: Kueue) -> Iterator[Declaration]:
+    """All of them, in the order in which they start."""
+    parts: tuple[Controllers, ...] = ()
+    for part in parts:
+        yield from part(kueue)
