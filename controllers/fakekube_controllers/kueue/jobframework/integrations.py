@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import Resource
 from fakekube.runtime.addon import Webhook
 from fakekube.runtime.builder import Declaration
 from fakekube.util.entrypoints import entry_points
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import GenericJob
 
 GROUP = "fakekube.kueue.integrations"
@@ -35,7 +38,8 @@ class Integration(NamedTuple):
 
     ``name`` is that of the framework in a configuration. ``job`` gives the class of its jobs, which
     is imported when the first of them appears. Without ``webhooks`` it has those of every job, and
-    without ``controllers`` the one of every job. ``implies`` names integrations that are on where
+    without ``controllers`` the one of every job, for which ``watch`` adds handlers of further events.
+    ``implies`` names integrations that are on where
     this one is. ``webhook`` is the kind's part of the names of its webhooks, as ``job`` in
     ``mjob.kb.io``; its own name in small letters where empty.
     """
@@ -45,6 +49,7 @@ class Integration(NamedTuple):
     job: Callable[[], type[GenericJob]]
     webhooks: Callable[[Options], Iterable[Webhook]] | None = None
     controllers: Callable[[Options], Iterable[Declaration]] | None = None
+    watch: Callable[[Framework, WorkQueue[ObjectKey]], None] | None = None
     implies: tuple[str, ...] = ()
     webhook: str = ""
 

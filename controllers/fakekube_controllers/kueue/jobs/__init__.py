@@ -1,0 +1,1 @@
+"""The kinds of jobs that Kueue manages, a folder each. ``builtin.py`` lists them."""
