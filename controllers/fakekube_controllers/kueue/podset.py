@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
@@ -31,8 +32,10 @@ class InvalidPodSetInfo(PermanentError):
 class InvalidPodSetUpdate(PermanentError):
     """Two say otherwise of one key."""
 
-    def __init__(self, what: str, conflict: str) -> None:
-        super().__init__(f"invalid admission check PodSetUpdate: conflict for {what}: {conflict}")
+    def __init__(self, what: str, conflict: str, *, check: str = "") -> None:
+        where = f"in admission check {go_quote(check)}: " if check else ""
+        super().__init__(f"{where}invalid admission check PodSetUpdate: conflict for {what}: {conflict}")
+        self.what, self.conflict = what, conflict
 
 
 class FlavorNotFound(LookupError):

@@ -15,12 +15,10 @@ from fakekube.cache.lister import Lister
 from fakekube.client.recorder import EventType
 from fakekube.client.resources import NAMESPACES, PRIORITY_CLASSES, Resource
 from fakekube.runtime.context import Context
-from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.configuration import Configuration
-from fakekube_controllers.kueue.jobframework.changes import patch_changes
-
-MAX_EVENT_MESSAGE_LENGTH = 1024
-CUT = " ..."
+from fakekube_controllers.kueue.patches import Update
+from fakekube_controllers.kueue.workload.reservation import truncate_event_message
 
 
 class Framework:
@@ -35,15 +33,13 @@ class Framework:
         self.flavors = ctx.lister(names.RESOURCE_FLAVORS)
         self.priority_classes = ctx.lister(PRIORITY_CLASSES)
         self.workload_priority_classes = ctx.lister(names.WORKLOAD_PRIORITY_CLASSES)
+        self.admission_checks = ctx.lister(names.ADMISSION_CHECKS)
         self._recorder = ctx.recorder(f"{name}-{names.KUEUE_NAME}-controller")
         self._consistency = Consistency()
 
     def event(self, obj: ReadOnlyTree, type_: EventType, reason: str, message: str) -> None:
         """Record an Event of an object."""
-        encoded = message.encode()
-        if len(encoded) > MAX_EVENT_MESSAGE_LENGTH:
-            message = encoded[:MAX_EVENT_MESSAGE_LENGTH - len(CUT)].decode(errors="ignore") + CUT
-        self._recorder.report(obj, type_, reason, reason, message)
+        self._recorder.report(obj, type_, reason, reason, truncate_event_message(message))
 
     def workloads_of(self, gvk: GroupVersionKind, key: ObjectKey) -> list[Tree]:
         """The Workloads that are owned by an object of this kind and name, whatever its uid.
@@ -57,15 +53,20 @@ class Framework:
         return self.flavors.get("", name)
 
     async def patch(
-        self, key: ObjectKey, resource: Resource, old: ReadOnlyTree, new: ReadOnlyTree, *, subresource: str = "",
-    ) -> Tree:
-        """Write what differs, while nobody else has written. ``key``: what is reconciled. APIError."""
-        written = await patch_changes(self.client, resource, old, new, subresource=subresource)
-        return self.wrote(key, resource, written)
+        self, key: ObjectKey, resource: Resource, obj: ReadOnlyTree, update: Update, *, subresource: str = "",
+    ) -> Tree | None:
+        """Write what ``update`` changes in a copy of an object, as ``patches.patch``, while nobody
+        else has written. ``key``: what is reconciled. APIError.
+        """
+        return self.wrote(key, resource, await patches.patch(self.client, resource, obj, update, subresource=subresource))
 
-    def wrote(self, key: ObjectKey, resource: Resource, written: Tree) -> Tree:
+    async def update_workload(self, key: ObjectKey, workload: Tree) -> Tree:
+        """Replace a Workload. APIError; 409 where it has changed."""
+        return self.wrote(key, names.WORKLOADS, await self.client.update(names.WORKLOADS, workload)) or {}
+
+    def wrote(self, key: ObjectKey, resource: Resource, written: Tree | None) -> Tree | None:
         """Remember what the server answered to a write, until the caches show it."""
-        if written:
+        if written is not None:
             self._consistency.wrote(key, self.ctx.informer(resource), written)
         return written
 

@@ -36,7 +36,6 @@ A kind of a user's own::
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from typing import ClassVar, NamedTuple
 
 from fakekube.apimachinery import meta
@@ -237,13 +236,18 @@ class GenericJob(ABC):
         APIError; 409 where somebody else has written meanwhile. The object is as it was then.
         """
         old = self.object
-        self.object = deepcopy(old)
-        try:
+
+        def update(copied: Tree) -> bool:
+            self.object = copied
             change()
-            self.object = await framework.patch(meta.key_of(old), self.resource, old, self.object, subresource=subresource)
+            return True
+
+        try:
+            written = await framework.patch(meta.key_of(old), self.resource, old, update, subresource=subresource)
         except BaseException:
             self.object = old
             raise
+        self.object = written or old
 
     @property
     def spec(self) -> Tree:
@@ -272,7 +276,7 @@ class ComposableJob(GenericJob):
         """Its Workload, to be created, without priority. UnretryableError where it cannot be made."""
 
     @abstractmethod
-    async def list_child_workloads(self, framework: Framework, key: ObjectKey) -> Sequence[ReadOnlyTree]:
+    def list_child_workloads(self, framework: Framework, key: ObjectKey) -> Sequence[ReadOnlyTree]:
         """All its Workloads, finished ones too."""
 
     @abstractmethod

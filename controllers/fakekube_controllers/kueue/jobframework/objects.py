@@ -7,6 +7,7 @@ from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.workload import states
 
 MAX_LABEL_VALUE_LENGTH = 63
 MAX_INT32 = 2**31 - 1
@@ -31,7 +32,7 @@ def maximum_execution_time_seconds(obj: ReadOnlyTree) -> int | None:
 
 def is_elastic(obj: ReadOnlyTree, features: Features) -> bool:
     """Whether a job, or a Workload, is one of slices. Upstream: workloadslicing.Enabled."""
-    return features.ElasticJobsViaWorkloadSlices and meta.annotations_of(obj).get(names.ELASTIC_JOB_ANNOTATION) == "true"
+    return states.is_elastic_workload(obj, features)
 
 
 def prebuilt_workload_name(obj: ReadOnlyTree, features: Features) -> str:
