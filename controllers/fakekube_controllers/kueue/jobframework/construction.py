@@ -45,18 +45,21 @@ def without_min_counts(pod_sets: list[Tree], features: Features) -> list[Tree]:
 
 
 async def construct_workload(framework: Framework, job: GenericJob) -> Tree:
-    """The Workload of a job, without what ``prepare_workload`` adds. UnretryableError, ValueError."""
+    """The Workload of a job, without what ``prepare_workload`` adds.
+
+    Raises UnretryableError, ValueError.
+    """
     if isinstance(job, ComposableJob):
         return await job.construct_workload(framework)
     pod_sets = await job_pod_sets(framework, job)
-    workload = new_workload(new_workload_name(job), job.object, pod_sets, framework.configuration)
-    put_owner(workload, job.object)
+    workload = new_workload(new_workload_name(job), job.obj, pod_sets, framework.configuration)
+    put_owner(workload, job.obj)
     return workload
 
 
 def new_workload_name(job: GenericJob) -> str:
     """The name of a job's next Workload."""
-    obj, features = job.object, job.features
+    obj, features = job.obj, job.features
     extra = job.workload_name_extra() if objects.is_elastic(obj, features) else ""
     return workload_name_for_owner(meta.name_of(obj), meta.uid_of(obj), job.resource.gvk, features, extra)
 
@@ -135,12 +138,12 @@ async def prepare_workload(framework: Framework, job: GenericJob, workload: Tree
     """
     features = framework.features
     if features.AdmissionGatedBy:
-        propagate_admission_gated_by(job.object, workload)
+        propagate_admission_gated_by(job.obj, workload)
     pod_sets = workload["spec"]["podSets"]
-    priorities.put_priority(workload, priorities.extract_priority(framework, job.object, pod_sets, job.priority_class()))
+    priorities.put_priority(workload, priorities.extract_priority(framework, job.obj, pod_sets, job.priority_class()))
     without_min_counts(pod_sets, features)
-    if objects.is_elastic(job.object, features):
-        siblings = framework.workloads_of(job.resource.gvk, meta.key_of(job.object))
+    if objects.is_elastic(job.obj, features):
+        siblings = framework.workloads_of(job.resource.gvk, meta.key_of(job.obj))
         chains.put_into_chain(workload, chains.not_finished(siblings))
     elif active is not None:
         workload["spec"]["active"] = active

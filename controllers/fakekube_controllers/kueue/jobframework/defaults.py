@@ -74,17 +74,17 @@ async def workload_should_be_suspended(
 
 async def apply_default_for_suspend(client: Client, job: GenericJob, options: Options) -> None:
     """Let a job wait that Kueue manages."""
-    wait = await workload_should_be_suspended(client, job.object, options, tolerates_deleting=True)
+    wait = await workload_should_be_suspended(client, job.obj, options, tolerates_deleting=True)
     if wait and not job.is_suspended():
         job.suspend()
 
 
 async def apply_default_for_managed_by(client: Client, job: GenericJob, options: Options) -> None:
     """Give a job to MultiKueue, where its queue does."""
-    queue = objects.queue_name(job.object)
+    queue = objects.queue_name(job.obj)
     if not queue or not options.configuration.features.MultiKueue or not job.can_default_managed_by():
         return
-    local = await client.get(names.LOCAL_QUEUES, queue, meta.namespace_of(job.object), missing_ok=True)
+    local = await client.get(names.LOCAL_QUEUES, queue, meta.namespace_of(job.obj), missing_ok=True)
     cluster_queue: Any = local and await client.get(
         names.CLUSTER_QUEUES, local["spec"].get("clusterQueue") or "-", missing_ok=True)
     strategy = ((cluster_queue or {}).get("spec") or {}).get("admissionChecksStrategy") or {}

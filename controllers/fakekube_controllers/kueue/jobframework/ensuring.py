@@ -34,10 +34,10 @@ async def ensure_one_workload(framework: Framework, job: GenericJob) -> ReadOnly
     Raises NoMatchingWorkloads and ExtraWorkloads, after which the job is looked at again, and what
     ``construction`` raises.
     """
-    name = objects.prebuilt_workload_name(job.object, framework.features)
+    name = objects.prebuilt_workload_name(job.obj, framework.features)
     if name:
         return await _prebuilt(framework, job, name)
-    if objects.is_elastic(job.object, framework.features):
+    if objects.is_elastic(job.obj, framework.features):
         plan = await _slices(framework, job)
         if plan.compatible:
             return plan.workload
@@ -58,17 +58,17 @@ async def ensure_one_workload(framework: Framework, job: GenericJob) -> ReadOnly
 
 
 async def _prebuilt(framework: Framework, job: GenericJob, name: str) -> ReadOnlyTree | None:
-    workload: ReadOnlyTree | None = framework.workloads.get(meta.namespace_of(job.object), name)
+    workload: ReadOnlyTree | None = framework.workloads.get(meta.namespace_of(job.obj), name)
     if workload is None:
         return None
     owner = meta.controller_of(workload)
-    if owner is not None and owner["uid"] != meta.uid_of(job.object):
+    if owner is not None and owner["uid"] != meta.uid_of(job.obj):
         return None
     if isinstance(job, ComposableJob):
         workload = await job.ensure_workload_owned_by_all_members(framework, workload)
     else:
-        workload = await construction.ensure_prebuilt_workload_ownership(framework, workload, job.object)
-    if objects.is_elastic(job.object, framework.features) and chains.replacement_for_key(workload) is not None:
+        workload = await construction.ensure_prebuilt_workload_ownership(framework, workload, job.obj)
+    if objects.is_elastic(job.obj, framework.features) and chains.replacement_for_key(workload) is not None:
         return workload  # the job is not of its size yet
     if isinstance(job, ComposableJob):
         in_sync = await job.equivalent_to_workload(framework, workload)
@@ -83,19 +83,19 @@ async def _prebuilt(framework: Framework, job: GenericJob, name: str) -> ReadOnl
 async def _finish(framework: Framework, job: GenericJob, workload: ReadOnlyTree, reason: str, message: str) -> None:
     now = framework.clock.time()
     written = await finish.finish(framework.client, workload, reason, message, now=now, features=framework.features)
-    framework.wrote(meta.key_of(job.object), names.WORKLOADS, written)
+    framework.wrote(meta.key_of(job.obj), names.WORKLOADS, written)
 
 
 async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
     """What becomes of the slices of a job, all done."""
     pod_sets = await construction.job_pod_sets(framework, job)
     annotations = await job.custom_annotations(framework.client, pod_sets)
-    if annotations.items() - meta.annotations_of(job.object).items():
+    if annotations.items() - meta.annotations_of(job.obj).items():
         def annotate() -> None:
-            job.object["metadata"]["annotations"] = {**meta.annotations_of(job.object), **annotations}
+            job.obj["metadata"]["annotations"] = {**meta.annotations_of(job.obj), **annotations}
 
         await job.patch(framework, annotate)
-    key, gvk = meta.key_of(job.object), job.resource.gvk
+    key, gvk = meta.key_of(job.obj), job.resource.gvk
     plan = chains.plan(framework.workloads_of(gvk, key), pod_sets)
     for each in plan.to_finish:
         await _finish(framework, job, each.workload, each.reason, each.message)
@@ -109,7 +109,7 @@ async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
 
 async def _update_slice_priorities(framework: Framework, job: GenericJob, workload: ReadOnlyTree | None) -> None:
     """Of the slice that waits and of that which it waits behind: both count in preemption."""
-    retained = chains.latest_active(framework.workloads_of(job.resource.gvk, meta.key_of(job.object)))
+    retained = chains.latest_active(framework.workloads_of(job.resource.gvk, meta.key_of(job.obj)))
     live = [workload]
     if retained is not None and (workload is None or meta.name_of(retained) != meta.name_of(workload)):
         live.append(retained)
@@ -136,7 +136,7 @@ async def _delete(framework: Framework, job: GenericJob, to_delete: Sequence[Rea
         if await stopping.delete_workload(framework, workload):
             deleted += 1
             message = f"Deleted not matching Workload: {objects.workload_key(workload)}"
-            framework.event(job.object, "Normal", "DeletedWorkload", message)
+            framework.event(job.obj, "Normal", "DeletedWorkload", message)
     if deleted and has_match:
         raise ExtraWorkloads(f"extra workloads: deleted {len(to_delete)} workloads")
     if deleted:
@@ -148,22 +148,22 @@ async def _update_to_match(framework: Framework, job: GenericJob, workload: Read
     new = await construction.construct_workload(framework, job)
     await construction.prepare_workload(framework, job, new, active=states.spec_of(workload).get("active"))
     changed: Tree = {**workload, "spec": new["spec"]}
-    written = await framework.update_workload(meta.key_of(job.object), changed)
+    written = await framework.update_workload(meta.key_of(job.obj), changed)
     message = f"Updated not matching Workload for suspended job: {objects.workload_key(workload)}"
-    framework.event(job.object, "Normal", "UpdatedWorkload", message)
+    framework.event(job.obj, "Normal", "UpdatedWorkload", message)
     return written
 
 
 async def update_admission_gated_by(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> ReadOnlyTree:
     """Let a Workload wait for what its job waits for; the Workload then. APIError."""
     key = names.ADMISSION_GATED_BY_ANNOTATION
-    gates = meta.annotations_of(job.object).get(key, "")
+    gates = meta.annotations_of(job.obj).get(key, "")
     if gates == meta.annotations_of(workload).get(key, ""):
         return workload
 
     def update(copied: Tree) -> bool:
-        return construction.propagate_admission_gated_by(job.object, copied)
+        return construction.propagate_admission_gated_by(job.obj, copied)
 
-    written = await framework.patch(meta.key_of(job.object), names.WORKLOADS, workload, update)
-    framework.event(job.object, "Normal", "UpdatedWorkload", f"Updated workload AdmissionGatedBy to {go_quote(gates)}")
+    written = await framework.patch(meta.key_of(job.obj), names.WORKLOADS, workload, update)
+    framework.event(job.obj, "Normal", "UpdatedWorkload", f"Updated workload AdmissionGatedBy to {go_quote(gates)}")
     return written or workload

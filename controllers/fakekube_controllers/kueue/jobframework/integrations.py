@@ -38,7 +38,7 @@ class Integration(NamedTuple):
 
     ``name`` is that of the framework in a configuration. ``job`` gives the class of its jobs, which
     is imported when the first of them appears. Without ``webhooks`` it has those of every job, and
-    without ``controllers`` the one of every job, for which ``watch`` adds handlers of further events.
+    without ``controllers`` the one of every job, for which ``watch`` adds handlers of more events.
     ``implies`` names integrations that are on where
     this one is. ``webhook`` is the kind's part of the names of its webhooks, as ``job`` in
     ``mjob.kb.io``; its own name in small letters where empty.

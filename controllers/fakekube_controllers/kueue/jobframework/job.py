@@ -17,7 +17,8 @@ A kind of a user's own::
             self.spec["suspend"] = True
 
         async def pod_sets(self, client: Client | None) -> list[Tree]:
-            return [{"name": "main", "count": self.spec["replicas"], "template": self.spec["template"]}]
+            template, count = self.spec["template"], self.spec["replicas"]
+            return [{"name": "main", "count": count, "template": template}]
 
         def run_with_podsets_info(self, infos: list[PodSetInfo]) -> None:
             podset.expect_podsets(infos, 1)
@@ -76,17 +77,17 @@ class Matching(NamedTuple):
 class GenericJob(ABC):
     """One job, as a reconcile or a webhook sees it.
 
-    ``object`` comes from a cache in a reconcile, and is read-only but within ``patch``, which gives
+    ``obj`` comes from a cache in a reconcile, and is read-only but within ``patch``, which gives
     the job a copy of its own: the methods that change it are called there alone. In a
     webhook it is the job's own.
     """
 
     resource: ClassVar[Resource]
-    object: Tree
+    obj: Tree
 
     def __init__(self, features: Features, obj: Tree | None = None) -> None:
         self.features = features
-        self.object = {} if obj is None else obj
+        self.obj = {} if obj is None else obj
 
     # what every kind says
 
@@ -173,12 +174,12 @@ class GenericJob(ABC):
         """Whoever manages it, by its own field; None: nobody is named."""
         return None
 
-    def set_managed_by(self, _manager: str | None) -> None:
+    def set_managed_by(self, _manager: str | None) -> None:  # noqa: B027 - most kinds have no such field
         """Name its manager."""
 
     def workload_name_extra(self) -> str:
         """What tells the names of an elastic job's slices apart."""
-        return str(meta.generation_of(self.object))
+        return str(meta.generation_of(self.obj))
 
     async def custom_annotations(self, _client: Client, _pod_sets: Sequence[ReadOnlyTree]) -> dict[str, str]:
         """Annotations that an elastic job is to have."""
@@ -203,9 +204,9 @@ class GenericJob(ABC):
         """
         found = framework.jobs.get(*key)
         if found is None:
-            self.object = {"metadata": {"namespace": key.namespace, "name": key.name}}
+            self.obj = {"metadata": {"namespace": key.namespace, "name": key.name}}
             return True
-        self.object = found
+        self.obj = found
         return meta.is_deleting(found)
 
     async def stop(
@@ -225,9 +226,9 @@ class GenericJob(ABC):
                 self.restore_podsets_info(infos)
 
         await self.patch(framework, change)
-        return [self.object]
+        return [self.obj]
 
-    async def finalize(self, framework: Framework) -> None:
+    async def finalize(self, framework: Framework) -> None:  # noqa: B027 - most kinds have nothing to let go
         """Let its objects go, once it has finished."""
 
     async def patch(self, framework: Framework, change: Callable[[], object], *, subresource: str = "") -> None:
@@ -235,33 +236,33 @@ class GenericJob(ABC):
 
         APIError; 409 where somebody else has written meanwhile. The object is as it was then.
         """
-        old = self.object
+        old = self.obj
 
         def update(copied: Tree) -> bool:
-            self.object = copied
+            self.obj = copied
             change()
             return True
 
         try:
             written = await framework.patch(meta.key_of(old), self.resource, old, update, subresource=subresource)
         except BaseException:
-            self.object = old
+            self.obj = old
             raise
-        self.object = written or old
+        self.obj = written or old
 
     @property
     def spec(self) -> Tree:
         """``spec`` of its object; empty where there is none."""
-        return self.object.get("spec") or {}
+        return self.obj.get("spec") or {}
 
     @property
     def status(self) -> Tree:
         """``status`` of its object; empty where there is none."""
-        return self.object.get("status") or {}
+        return self.obj.get("status") or {}
 
 
 class ComposableJob(GenericJob):
-    """A job that is made of several objects: a group of pods. ``object`` is one of them."""
+    """A job that is made of several objects: a group of pods. ``obj`` is one of them."""
 
     @abstractmethod
     def members(self) -> list[Tree]:
@@ -273,7 +274,7 @@ class ComposableJob(GenericJob):
 
     @abstractmethod
     async def construct_workload(self, framework: Framework) -> Tree:
-        """Its Workload, to be created, without priority. UnretryableError where it cannot be made."""
+        """Its Workload, to be created, without priority. UnretryableError if there can be none."""
 
     @abstractmethod
     def list_child_workloads(self, framework: Framework, key: ObjectKey) -> Sequence[ReadOnlyTree]:

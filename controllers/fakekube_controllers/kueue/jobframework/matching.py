@@ -21,7 +21,7 @@ async def find_matching_workloads(framework: Framework, job: GenericJob) -> Matc
     """The first of the Workloads of a job that says what it says, and the others."""
     match: ReadOnlyTree | None = None
     to_delete: list[ReadOnlyTree] = []
-    for workload in framework.workloads_of(job.resource.gvk, meta.key_of(job.object)):
+    for workload in framework.workloads_of(job.resource.gvk, meta.key_of(job.obj)):
         if match is None and await equivalent_to_workload(framework, job, workload):
             match = workload
         else:
@@ -30,14 +30,14 @@ async def find_matching_workloads(framework: Framework, job: GenericJob) -> Matc
 
 
 async def equivalent_to_workload(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> bool:
-    """Whether a Workload is that of a job: it is its controller, and both have the same podsets."""
+    """Whether a Workload is that of a job, which is its controller and has the same podsets."""
     features = framework.features
     owner = meta.controller_of(workload)
-    if owner is None or owner["name"] != meta.name_of(job.object):
+    if owner is None or owner["name"] != meta.name_of(job.obj):
         return False
-    if features.FinishOrphanedWorkloads and owner["uid"] != meta.uid_of(job.object):
+    if features.FinishOrphanedWorkloads and owner["uid"] != meta.uid_of(job.obj):
         return False
-    if states.spec_of(workload).get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(job.object):
+    if states.spec_of(workload).get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(job.obj):
         return False
     pod_sets = construction.without_min_counts(await construction.job_pod_sets(framework, job), features)
     present: Sequence[ReadOnlyTree] = states.spec_of(workload).get("podSets") or ()
@@ -61,18 +61,23 @@ def expected_running_pod_sets(framework: Framework, workload: ReadOnlyTree) -> l
         return None
     by_name = {info.name: info for info in infos}
     takes_fewer = states.can_be_partially_admitted(workload)
-    running: list[Tree] = deepcopy([*states.spec_of(workload).get("podSets") or ()])
+    running: list[Tree] = deepcopy([*(states.spec_of(workload).get("podSets") or ())])
     for pod_set in running:
         info = by_name.get(pod_set["name"])
-        if info is None:
-            return None
-        try:
-            podset.merge(pod_set["template"], info, framework.features)
-        except podset.PermanentError:
+        if info is None or not _merged(pod_set["template"], info, framework):
             return None
         if takes_fewer and pod_set.get("minCount") is not None:
             pod_set["count"] = info.count
     return running
+
+
+def _merged(template: Tree, info: podset.PodSetInfo, framework: Framework) -> bool:
+    """Put into a template what it gets; whether that could be done."""
+    try:
+        podset.merge(template, info, framework.features)
+    except podset.PermanentError:
+        return False
+    return True
 
 
 def same_pod_sets(one: Sequence[ReadOnlyTree], other: Sequence[ReadOnlyTree], *, ignores_tolerations: bool = False) -> bool:

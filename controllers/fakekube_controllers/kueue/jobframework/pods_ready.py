@@ -25,7 +25,7 @@ RECOVERED = STARTED._replace(reason=reasons.RECOVERED)
 
 
 def pods_ready_condition(workload: ReadOnlyTree, *, pods_ready: bool) -> PodsReady:
-    """What it is to be. ``pods_ready``: what the job says, of which only an admitted one is asked."""
+    """What it is to be. ``pods_ready``: what the job says; only an admitted one is asked."""
     present = states.condition(workload, reasons.PODS_READY)
     reason = "" if present is None else present["reason"]
     if not states.is_admitted(workload):

@@ -88,9 +88,9 @@ class JobReconciler:
         if namespace is None or not self.configuration.managed_jobs_namespace_selector.matches(meta.labels_of(namespace)):
             return None
         ancestor = None if job.is_top_level() else await self._ancestor(job)
-        if not self.configuration.manage_jobs_without_queue_name and not objects.queue_name(job.object):
-            if ancestor is None or not objects.queue_name(ancestor):
-                return None
+        has_queue = any(each is not None and objects.queue_name(each) for each in (job.obj, ancestor))
+        if not self.configuration.manage_jobs_without_queue_name and not has_queue:
+            return None
         if ancestor is not None:
             await self._reconcile_child(job, ancestor)
             return None
@@ -102,7 +102,7 @@ class JobReconciler:
 
     async def _finalize(self, key: ObjectKey, job: GenericJob) -> None:
         await stopping.finalize_workloads(self.framework, job, key)
-        if meta.is_deleting(job.object):
+        if meta.is_deleting(job.obj):
             await job.finalize(self.framework)
         else:
             self.framework.forget(key)
@@ -110,17 +110,17 @@ class JobReconciler:
     async def _ancestor(self, job: GenericJob) -> ReadOnlyTree | None:
         try:
             return await ancestors.find_ancestor_job_managed_by_kueue(
-                self.framework.client, self.options.integrations, job.object,
+                self.framework.client, self.options.integrations, job.obj,
                 manage_jobs_without_queue_name=self.configuration.manage_jobs_without_queue_name)
         except ancestors.ChainLimitReached:
-            self.framework.event(job.object, "Warning", "JobNestingTooDeep", NESTED_TOO_DEEP)
+            self.framework.event(job.obj, "Warning", "JobNestingTooDeep", NESTED_TOO_DEEP)
             raise
 
     async def _reconcile_child(self, job: GenericJob, ancestor: ReadOnlyTree) -> None:
         """A job below one that is managed waits for that."""
         if stopping.should_suspend_child_job(self.framework, job, ancestor):
             await job.patch(self.framework, job.suspend)
-            self.framework.event(job.object, "Normal", "Suspended", "Kueue managed child job suspended")
+            self.framework.event(job.obj, "Normal", "Suspended", "Kueue managed child job suspended")
 
     async def _reconcile_without_workload(self, key: ObjectKey, job: GenericJob) -> None:
         """Make the Workload, unless the job has ended, or its pods still run."""
@@ -130,10 +130,10 @@ class JobReconciler:
         if job.finished() is not None:
             await job.finalize(framework)
             return
-        prebuilt = objects.prebuilt_workload_name(job.object, self.features)
+        prebuilt = objects.prebuilt_workload_name(job.obj, self.features)
         if prebuilt:
             await stopping.stop_job(framework, job, None, NO_MATCHING_WORKLOAD, "missing workload")
-        if job.is_active() and not objects.is_elastic(job.object, self.features):
+        if job.is_active() and not objects.is_elastic(job.obj, self.features):
             return
         if prebuilt:
             raise PrebuiltWorkloadNotFound(f"prebuilt workload not found: {prebuilt}")
@@ -141,7 +141,7 @@ class JobReconciler:
         await construction.prepare_workload(framework, job, workload)
         created = await framework.client.create(names.WORKLOADS, workload)
         framework.wrote(key, names.WORKLOADS, created)
-        framework.event(job.object, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
+        framework.event(job.obj, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
 
     async def _reconcile_workload(self, key: ObjectKey, job: GenericJob, workload: ReadOnlyTree) -> Result | None:
         framework = self.framework
@@ -178,13 +178,13 @@ class JobReconciler:
             return await self._reconcile_evicted(key, job, workload)
         if job.is_suspended():
             await self._reconcile_suspended(key, job, workload)
-        elif not states.is_admitted(workload) and not objects.is_elastic(job.object, self.features):
+        elif not states.is_admitted(workload) and not objects.is_elastic(job.obj, self.features):
             await stopping.stop_job(framework, job, workload, NOT_ADMITTED, "Not admitted by cluster queue")
         return None
 
     def _say_finished(self, job: GenericJob, workload: ReadOnlyTree) -> None:
         message = f"Workload '{objects.workload_key(workload)}' is declared finished"
-        self.framework.event(job.object, "Normal", "FinishedWorkload", message)
+        self.framework.event(job.obj, "Normal", "FinishedWorkload", message)
 
     async def _finish(self, key: ObjectKey, workload: ReadOnlyTree, reason: str, message: str) -> None:
         try:
@@ -278,10 +278,10 @@ class JobReconciler:
         left = times.parse_time(evicted["lastTransitionTime"]) + retention - self.framework.clock.time()
         if left > 0:
             return Result(requeue_after=timedelta(seconds=left))
-        name, namespace = meta.name_of(job.object), meta.namespace_of(job.object)
+        name, namespace = meta.name_of(job.obj), meta.namespace_of(job.obj)
         if await self.framework.client.delete(
             job.resource, name, namespace, propagation_policy="Background", missing_ok=True) is not None:
-            self.framework.event(job.object, "Normal", "Deleted", "Deleted job: deactivation retention period expired")
+            self.framework.event(job.obj, "Normal", "Deleted", "Deleted job: deactivation retention period expired")
             await job.finalize(self.framework)
         return None
 
@@ -291,11 +291,11 @@ class JobReconciler:
             try:
                 await starting.start_job(self.framework, job, workload)
             except podset.PermanentError as error:
-                await self._finish(key, workload, reasons.FAILED_TO_START, str(error))
+                await self._finish(key, workload, starting.FAILED_TO_START, str(error))
             return
         if states.has_quota_reservation(workload):
             self._report_checks(job, workload)
-        queue = objects.queue_name(job.object)
+        queue = objects.queue_name(job.obj)
         if job.follows_queue_name() and workload["spec"].get("queueName", "") != queue:
             await self.framework.update_workload(key, {**workload, "spec": {**workload["spec"], "queueName": queue}})
 
@@ -303,5 +303,5 @@ class JobReconciler:
         checks = states.status_of(workload).get("admissionChecks") or ()
         texts = [f"{each['name']}: {each['message']}" for each in checks if each["state"] == "Pending" and each.get("message")]
         if texts:
-            for obj in job.members() if isinstance(job, ComposableJob) else [job.object]:
+            for obj in job.members() if isinstance(job, ComposableJob) else [job.obj]:
                 self.framework.event(obj, "Normal", "UpdatedAdmissionCheck", "; ".join(texts))

@@ -12,9 +12,14 @@ from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import ComposableJob, GenericJob
 from fakekube_controllers.kueue.workload import states
 
+FAILED_TO_START = "FailedToStart"
+"""Why a Workload is finished whose job can never get what it should."""
+
 
 async def start_job(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> None:
-    """Put into its templates what it gets, and let it run. PermanentError, FlavorNotFound, APIError.
+    """Put into its templates what it gets, and let it run.
+
+    Raises PermanentError, FlavorNotFound, APIError.
     """
     infos = podsets_info.from_status(workload, framework.flavor, framework.features)
     message = f"Admitted by clusterQueue {(states.admission(workload) or meta.EMPTY).get('clusterQueue', '')}"
@@ -23,7 +28,7 @@ async def start_job(framework: Framework, job: GenericJob, workload: ReadOnlyTre
             await job.run(framework, workload, infos, message)
         return
     await job.patch(framework, lambda: job.run_with_podsets_info(infos))
-    framework.event(job.object, "Normal", "Started", message)
+    framework.event(job.obj, "Normal", "Started", message)
 
 
 def runs_elsewhere(framework: Framework, workload: ReadOnlyTree) -> bool:

@@ -4,8 +4,6 @@ Upstream: stopJob, finalizeWorkloads and shouldSuspendChildJob in
 pkg/controller/jobframework/reconciler.go, Delete in pkg/workload.
 """
 
-from collections.abc import Sequence
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
@@ -45,9 +43,9 @@ async def delete_workload(framework: Framework, workload: ReadOnlyTree) -> bool:
 async def finalize_workloads(framework: Framework, job: GenericJob, key: ObjectKey) -> None:
     """Let the Workloads of a job go, which is going or gone. APIError."""
     if isinstance(job, ComposableJob):
-        workloads: Sequence[ReadOnlyTree] = job.list_child_workloads(framework, key)
+        workloads = [*job.list_child_workloads(framework, key)]
     else:
-        workloads = framework.workloads_of(job.resource.gvk, key)
+        workloads = [*framework.workloads_of(job.resource.gvk, key)]
     for workload in workloads:
         await finish.finalize_orphaned_workload(
             framework.client, workload, can_finish=meta.controller_of(workload) is not None, now=framework.clock.time(),
@@ -66,6 +64,6 @@ def should_suspend_child_job(framework: Framework, job: GenericJob, ancestor: Re
     if not unfinished:
         return True
     features = framework.features
-    if objects.is_elastic(job.object, features) or objects.is_elastic(ancestor, features):
+    if objects.is_elastic(job.obj, features) or objects.is_elastic(ancestor, features):
         return states.is_evicted(unfinished[-1])
     return not states.is_admitted(unfinished[-1])

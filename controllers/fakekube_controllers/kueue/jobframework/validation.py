@@ -40,7 +40,7 @@ def gvk_text(gvk: GroupVersionKind) -> str:
 
 def errors_on_create(job: GenericJob) -> list[FieldError]:
     """The complaints about a new job. Upstream: ValidateJobOnCreate."""
-    obj, features, gvk = job.object, job.features, job.resource.gvk
+    obj, features, gvk = job.obj, job.features, job.resource.gvk
     found = queue_name_errors(obj) + _prebuilt_errors(job) + _max_exec_time_errors(obj)
     found += elastic_job_errors(obj, gvk, features)
     if features.AdmissionGatedBy:
@@ -57,12 +57,12 @@ def errors_on_update(old: GenericJob, new: GenericJob, *, has_default_queue: boo
     found += _prebuilt_update_errors(old, new)
     if not (new.is_suspended() and old.is_suspended()):
         found += _immutable_label(old, new, names.MAX_EXEC_TIME_SECONDS_LABEL, MAX_EXEC_TIME)
-    found += priority_class_update_errors(old.object, new.object, is_suspended=new.is_suspended())
-    elastic = objects.is_elastic(new.object, features)
-    if objects.is_elastic(old.object, features) != elastic:
+    found += priority_class_update_errors(old.obj, new.obj, is_suspended=new.is_suspended())
+    elastic = objects.is_elastic(new.obj, features)
+    if objects.is_elastic(old.obj, features) != elastic:
         found.append(invalid(ELASTIC_JOB, elastic, IMMUTABLE))
     if features.AdmissionGatedBy:
-        found += _gate_update_errors(meta.annotations_of(old.object), meta.annotations_of(new.object))
+        found += _gate_update_errors(meta.annotations_of(old.obj), meta.annotations_of(new.obj))
     return found
 
 
@@ -81,7 +81,7 @@ def _name_errors(values: Mapping[str, str], key: str, path: str) -> list[FieldEr
 def queue_name_update_errors(old: GenericJob, new: GenericJob, *, has_default_queue: bool) -> list[FieldError]:
     """A queue may change while the job waits, and may not vanish where there is a default one."""
     found: list[FieldError] = []
-    before, now = objects.queue_name(old.object), objects.queue_name(new.object)
+    before, now = objects.queue_name(old.obj), objects.queue_name(new.obj)
     if not new.is_suspended() and before != now:
         found.append(invalid(QUEUE_NAME, now, IMMUTABLE))
     if not now and before and has_default_queue:
@@ -109,20 +109,20 @@ def prebuilt_workload_name_errors(obj: ReadOnlyTree, features: Features) -> list
 
 
 def _prebuilt_errors(job: GenericJob) -> list[FieldError]:
-    found = prebuilt_workload_name_errors(job.object, job.features)
+    found = prebuilt_workload_name_errors(job.obj, job.features)
     gvk = job.resource.gvk
-    if objects.prebuilt_workload_name(job.object, job.features) and gvk in KINDS_WITHOUT_PREBUILT_WORKLOAD:
-        path = prebuilt_workload_path(job.object, job.features)
+    if objects.prebuilt_workload_name(job.obj, job.features) and gvk in KINDS_WITHOUT_PREBUILT_WORKLOAD:
+        path = prebuilt_workload_path(job.obj, job.features)
         found.append(forbidden(path, f"Is not supported for {field_errors.go_quote(gvk_text(gvk))}"))
     return found
 
 
 def _prebuilt_update_errors(old: GenericJob, new: GenericJob) -> list[FieldError]:
-    if new.is_suspended() or objects.is_elastic(old.object, old.features):
+    if new.is_suspended() or objects.is_elastic(old.obj, old.features):
         return _prebuilt_errors(new)
-    before = objects.prebuilt_workload_name(old.object, old.features)
-    now = objects.prebuilt_workload_name(new.object, new.features)
-    return [] if before == now else [invalid(prebuilt_workload_path(new.object, new.features), now, IMMUTABLE)]
+    before = objects.prebuilt_workload_name(old.obj, old.features)
+    now = objects.prebuilt_workload_name(new.obj, new.features)
+    return [] if before == now else [invalid(prebuilt_workload_path(new.obj, new.features), now, IMMUTABLE)]
 
 
 def _max_exec_time_errors(obj: ReadOnlyTree) -> list[FieldError]:
@@ -137,7 +137,7 @@ def _max_exec_time_errors(obj: ReadOnlyTree) -> list[FieldError]:
 
 
 def _immutable_label(old: GenericJob, new: GenericJob, label: str, path: str) -> list[FieldError]:
-    before, now = (meta.labels_of(each.object).get(label, "") for each in (old, new))
+    before, now = (meta.labels_of(each.obj).get(label, "") for each in (old, new))
     return [] if before == now else [invalid(path, now, IMMUTABLE)]
 
 
@@ -154,7 +154,7 @@ def priority_class_update_errors(old: ReadOnlyTree, new: ReadOnlyTree, *, is_sus
 
 
 def elastic_job_errors(obj: ReadOnlyTree, gvk: GroupVersionKind, features: Features) -> list[FieldError]:
-    """Only some kinds may change their size while they run. Upstream: ValidateElasticJobAnnotation."""
+    """Few kinds may change their size while they run. Upstream: ValidateElasticJobAnnotation."""
     if not objects.is_elastic(obj, features) or gvk in ELASTIC_KINDS:
         return []
     return [forbidden(ELASTIC_JOB, f"elastic job is not supported for {field_errors.go_quote(gvk_text(gvk))}")]

@@ -29,9 +29,10 @@ SERVER_NAMESPACES = ("kube-system",)
 def base_webhooks(integration: Integration, options: Options) -> Iterator[Webhook]:
     """The webhooks of a kind that has nothing of its own to add but in its class."""
     name = integration.webhook or integration.resource.kind.lower()
-    arguments = {"integration": integration, "options": options}
-    yield webhook(f"m{name}.kb.io", partial(default, **arguments), integration.resource, options, mutating=True)
-    yield webhook(f"v{name}.kb.io", partial(validate, **arguments), integration.resource, options)
+    defaulting = partial(default, integration=integration, options=options)
+    validating = partial(validate, integration=integration, options=options)
+    yield webhook(f"m{name}.kb.io", defaulting, integration.resource, options, mutating=True)
+    yield webhook(f"v{name}.kb.io", validating, integration.resource, options)
 
 
 def webhook(
@@ -58,8 +59,8 @@ async def default(request: AdmissionRequest, *, client: Client, integration: Int
 
 async def apply_defaults(client: Client, job: GenericJob, options: Options) -> None:
     """The defaults of every job, in upstream's order."""
-    await defaults.apply_default_local_queue(client, job.object, options)
-    await defaults.apply_default_workload_priority_class(client, job.object, options)
+    await defaults.apply_default_local_queue(client, job.obj, options)
+    await defaults.apply_default_workload_priority_class(client, job.obj, options)
     await defaults.apply_default_for_suspend(client, job, options)
     await defaults.apply_default_for_managed_by(client, job, options)
 
@@ -80,8 +81,8 @@ async def validate(request: AdmissionRequest, *, client: Client, integration: In
 async def update_errors(client: Client, old: GenericJob, new: GenericJob) -> list[FieldError]:
     """The complaints about every change of a job. Upstream: ValidateJobOnUpdate."""
     has_default_queue = False
-    if objects.queue_name(old.object) and not objects.queue_name(new.object):
-        has_default_queue = await defaults.default_local_queue_exists(client, meta.namespace_of(old.object))
+    if objects.queue_name(old.obj) and not objects.queue_name(new.obj):
+        has_default_queue = await defaults.default_local_queue_exists(client, meta.namespace_of(old.obj))
     return validation.errors_on_update(old, new, has_default_queue=has_default_queue)
 
 

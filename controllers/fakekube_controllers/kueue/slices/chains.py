@@ -1,7 +1,7 @@
 """The slices of one job: at most one that has quota, and one that waits to take its place.
 
-Upstream: EnsureWorkloadSlices and normalizeActiveSlices in pkg/workloadslicing, prepareWorkloadSlice
-in pkg/controller/jobframework/reconciler.go.
+Upstream: EnsureWorkloadSlices and normalizeActiveSlices in pkg/workloadslicing,
+prepareWorkloadSlice in pkg/controller/jobframework/reconciler.go.
 """
 
 from collections.abc import Iterable, Sequence

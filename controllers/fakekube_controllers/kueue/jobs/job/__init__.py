@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from fakekube.apimachinery.meta import ObjectKey
 from fakekube.client.resources import JOBS
 from fakekube.runtime.addon import Webhook
 from fakekube.workqueue.queue import WorkQueue
@@ -22,7 +23,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
     return webhook.webhooks(options)
 
 
-def _watch(framework: Framework, queue: WorkQueue) -> None:
+def _watch(framework: Framework, queue: WorkQueue[ObjectKey]) -> None:
     from fakekube_controllers.kueue.jobs.job import controller
 
     controller.watch_parent_workloads(framework, queue)

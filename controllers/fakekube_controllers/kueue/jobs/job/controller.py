@@ -30,7 +30,7 @@ class Job(GenericJob):
 
     def is_suspended(self) -> bool:
         """Whether it is suspended, and stopped to the end."""
-        return self.spec.get("suspend") is True and meta.annotations_of(self.object).get(names.STOPPING_ANNOTATION) != "true"
+        return self.spec.get("suspend") is True and meta.annotations_of(self.obj).get(names.STOPPING_ANNOTATION) != "true"
 
     def suspend(self) -> None:
         """Suspend it."""
@@ -49,24 +49,24 @@ class Job(GenericJob):
         stopped: list[Tree] = []
         if not self.is_suspended():
             await self.patch(framework, self._begin_stop)
-            stopped = [self.object]
+            stopped = [self.obj]
         if self.status.get("startTime") is not None:
-            await self.patch(framework, lambda: self.object["status"].pop("startTime"), subresource="status")
+            await self.patch(framework, lambda: self.obj["status"].pop("startTime"), subresource="status")
         await self.patch(framework, lambda: self._end_stop(infos or []))
         return stopped
 
     def _begin_stop(self) -> None:
         self.suspend()
-        metadata = self.object["metadata"]
+        metadata = self.obj["metadata"]
         metadata["annotations"] = {**(metadata.get("annotations") or {}), names.STOPPING_ANNOTATION: "true"}
 
     def _end_stop(self, infos: list[PodSetInfo]) -> None:
         self.restore_podsets_info(infos)
-        (self.object["metadata"].get("annotations") or {}).pop(names.STOPPING_ANNOTATION, None)
+        (self.obj["metadata"].get("annotations") or {}).pop(names.STOPPING_ANNOTATION, None)
 
     def pod_label_selector(self) -> str:
         """By the label that Job's own controller sets."""
-        return f"{JOB_NAME}={meta.name_of(self.object)}"
+        return f"{JOB_NAME}={meta.name_of(self.obj)}"
 
     def reclaimable_pods(self) -> list[Tree] | None:
         """What runs in parallel beyond what is left to be done."""
@@ -165,14 +165,14 @@ class Job(GenericJob):
     @property
     def min_pods_count(self) -> int | None:
         """How few would do; None where it takes no fewer."""
-        text = meta.annotations_of(self.object).get(names.JOB_MIN_PARALLELISM_ANNOTATION)
+        text = meta.annotations_of(self.obj).get(names.JOB_MIN_PARALLELISM_ANNOTATION)
         count = None if text is None else strconv.whole(text)
         return count if count is not None and abs(count) <= MAX_INT32 else None
 
     @property
     def syncs_completions(self) -> bool:
         """Whether its completions are to be as many as run at once."""
-        text = meta.annotations_of(self.object).get(names.JOB_COMPLETIONS_EQUAL_PARALLELISM_ANNOTATION)
+        text = meta.annotations_of(self.obj).get(names.JOB_COMPLETIONS_EQUAL_PARALLELISM_ANNOTATION)
         try:
             return text is not None and requests.parse_bool(text)
         except ValueError:
@@ -187,9 +187,9 @@ def terminal_indexes_count(texts: Iterable[str], completions: int) -> int:
     ranges = sorted(each for text in texts for each in _ranges(text, completions))
     count, last_counted = 0, -1
     for first, last in ranges:
-        first = max(first, last_counted + 1)
-        if first <= last:
-            count += last - first + 1
+        first_uncounted = max(first, last_counted + 1)
+        if first_uncounted <= last:
+            count += last - first_uncounted + 1
             last_counted = last
     return count
 

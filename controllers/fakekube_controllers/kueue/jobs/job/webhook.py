@@ -6,11 +6,13 @@ from functools import partial
 from fakekube.apimachinery import field_errors, meta, strconv
 from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import JOBS
 from fakekube.runtime.addon import Webhook
 from fakekube_controllers.kueue import names
-from fakekube_controllers.kueue.jobframework import objects, validation, webhooks as framework
+from fakekube_controllers.kueue.jobframework import objects, validation
+from fakekube_controllers.kueue.jobframework import webhooks as framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs.job.controller import Job
 from fakekube_controllers.kueue.topology import requests
@@ -31,8 +33,15 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     """Fill in a new Job."""
     job = Job(options.configuration.features, request.object)
     await framework.apply_defaults(client, job, options)
-    if objects.is_elastic(job.object, job.features):
-        pods.gate(job.spec["template"], names.ELASTIC_JOB_GATE)
+    if objects.is_elastic(job.obj, job.features):
+        gate_template(job.spec["template"], names.ELASTIC_JOB_GATE)
+
+
+def gate_template(template: Tree, name: str) -> None:
+    """Hold the pods of a template, which is the caller's own, by a scheduling gate."""
+    gates = template["spec"].get("schedulingGates") or []
+    if {"name": name} not in gates:
+        template["spec"]["schedulingGates"] = [*gates, {"name": name}]
 
 
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:
@@ -44,7 +53,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
         found += partial_admission_errors(job) + sync_completion_errors(job)
     else:
         old = Job(features, request.old_object)
-        annotations = (meta.annotations_of(each.object).get(names.JOB_MIN_PARALLELISM_ANNOTATION) for each in (old, job))
+        annotations = (meta.annotations_of(each.obj).get(names.JOB_MIN_PARALLELISM_ANNOTATION) for each in (old, job))
         if len(set(annotations)) > 1:
             found += partial_admission_errors(job)
         found += sync_completion_errors(job)
@@ -57,7 +66,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
 
 def partial_admission_errors(job: Job) -> list[FieldError]:
     """Fewer pods are fewer than all, and at least one; and no Job with slices takes fewer."""
-    text = meta.annotations_of(job.object).get(names.JOB_MIN_PARALLELISM_ANNOTATION)
+    text = meta.annotations_of(job.obj).get(names.JOB_MIN_PARALLELISM_ANNOTATION)
     if text is None:
         return []
     found: list[FieldError] = []
@@ -68,14 +77,14 @@ def partial_admission_errors(job: Job) -> list[FieldError]:
     else:
         if not 0 < count < job.pods_count:
             found.append(invalid(MIN_PARALLELISM, count, f"should be between 0 and {job.pods_count - 1}"))
-    if objects.is_elastic(job.object, job.features):
+    if objects.is_elastic(job.obj, job.features):
         found.append(invalid(MIN_PARALLELISM, text, "partial admission and elastic job cannot be used together"))
     return found
 
 
 def sync_completion_errors(job: Job) -> list[FieldError]:
     """Completions follow what runs at once only in indexed Jobs that begin so."""
-    text = meta.annotations_of(job.object).get(names.JOB_COMPLETIONS_EQUAL_PARALLELISM_ANNOTATION)
+    text = meta.annotations_of(job.obj).get(names.JOB_COMPLETIONS_EQUAL_PARALLELISM_ANNOTATION)
     if text is None:
         return []
     try:
@@ -98,9 +107,10 @@ def sync_completion_errors(job: Job) -> list[FieldError]:
 def partial_admission_update_errors(old: Job, new: Job) -> list[FieldError]:
     """What was admitted in part keeps its size while it runs."""
     found: list[FieldError] = []
-    takes_fewer = names.JOB_MIN_PARALLELISM_ANNOTATION in meta.annotations_of(old.object)
+    takes_fewer = names.JOB_MIN_PARALLELISM_ANNOTATION in meta.annotations_of(old.obj)
     if takes_fewer and not old.spec.get("suspend") and old.parallelism != new.parallelism:
-        found.append(forbidden("spec.parallelism", "cannot change when partial admission is enabled and the job is not suspended"))
+        detail = "cannot change when partial admission is enabled and the job is not suspended"
+        found.append(forbidden("spec.parallelism", detail))
     both_run = not old.is_suspended() and not new.is_suspended()
     if both_run and old.syncs_completions != new.syncs_completions:
         found.append(forbidden(SYNC_COMPLETIONS, f"{validation.IMMUTABLE} while the job is not suspended"))
@@ -116,7 +126,7 @@ async def topology_errors(job: Job) -> list[FieldError]:
     found = topology.of_template(TEMPLATE_METADATA, metadata, job.features)
     if found:
         return found
-    if objects.is_elastic(job.object, job.features):
+    if objects.is_elastic(job.obj, job.features):
         annotations = meta.annotations_of(job.spec["template"])
         for key, level in (
             (names.PODSET_REQUIRED_TOPOLOGY_ANNOTATION, "required"), (names.PODSET_PREFERRED_TOPOLOGY_ANNOTATION, "preferred"),
