@@ -30,7 +30,7 @@ async def find_matching_workloads(framework: Framework, job: GenericJob) -> Matc
 
 
 async def equivalent_to_workload(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> bool:
-    """Whether a Workload is that of a job, which is its controller and has the same podsets."""
+    """Whether a Workload is that of a job: its controller, with the same podsets."""
     features = framework.features
     owner = meta.controller_of(workload)
     if owner is None or owner["name"] != meta.name_of(job.obj):
