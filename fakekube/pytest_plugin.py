@@ -1,7 +1,8 @@
 """A fresh cluster for every test that asks for one.
 
 ``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients;
-``fake_cluster`` runs in the test's own event loop, for async tests. ``fakekube_server_module`` and
+``fake_cluster`` runs in the test's own event loop, for async tests; so does ``fake_fleet``, several
+clusters with one clock. ``fakekube_server_module`` and
 ``fakekube_server_session`` live longer, and have a ``reset()``. Options come from the ini file
 (``fakekube_nodes`` ...), from the marker ``@pytest.mark.fakekube(nodes=3, clock="manual")``, the
 closest winning, and from the fixture ``fakekube_options``, which a conftest may override. The
@@ -61,6 +62,7 @@ INI = {
     "on_metric": "what autoscalers measure: module:function",
     "scheduler_plugins": "which more plugins the scheduler runs: module:function, of its context",
     "extra": "controllers that run besides, module:name",
+    "fleet": "names of the clusters of fake_fleet (default manager,worker1,worker2)",
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",
     "insecure": "true: a server may listen where other machines reach it",
@@ -190,7 +192,8 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
     with ExitStack() as stack:
         try:
-            cluster = stack.enter_context(BackgroundCluster(**{"kubeconfig": folder / "kubeconfig", **options}))
+            given = {name: value for name, value in options.items() if name != "fleet"}
+            cluster = stack.enter_context(BackgroundCluster(**{"kubeconfig": folder / "kubeconfig", **given}))
         except OptionError as error:
             raise pytest.UsageError(f"fakekube: {error}") from error
         yield cluster

@@ -131,6 +131,8 @@ def cli() -> None:
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "
     "standard input."))
+@click.option("--fleet", default="", metavar="NAMES", help=(
+    "Serve several clusters with one clock, as manager,worker1,worker2: a port and a context of the kubeconfig for each."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Go on from a snapshot, which decides what the cluster is like; --clock and --controllers may be given with it."))
 @click.option("--kubeconfig", type=click.Path(), default=DEFAULT_KUBECONFIG, show_default=True, help=(

@@ -19,6 +19,8 @@ from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
+    from fakekube.composition.fleet import Fleet
+    from fakekube.composition.servedfleet import ServedFleet
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
 
@@ -39,19 +41,22 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
     file, files = values.pop("snapshot"), values.pop("files")
     kubeconfig, ready = values.pop("kubeconfig"), values.pop("ready_file")
+    fleet = values.pop("fleet")
     values = {name: value for name, value in values.items() if value is not None}
     objects = _python_objects({name: values.pop(name) for name in (*CALLBACKS, "extra") if name in values})
     state = _read(file) if file else None
     try:
         if not listen["host"].strip():
             raise OptionError("bind-address: '' is no address: say 127.0.0.1, or an address of this machine")
+        if fleet and state is not None:
+            raise OptionError("fleet: several clusters cannot go on from one snapshot")
         if state is None:
             options = ClusterOptions.of(**values)
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         written, loads = ServeFiles(kubeconfig, ready), [_manifests(name) for name in _named_once(files)]
         written.check()
-        made_with = {"options": options, "state": state, **objects}
+        made_with = {**values, "fleet": fleet, **objects} if fleet else {"options": options, "state": state, **objects}
         _runner(options)(_serve(made_with, options, listen, loads, written))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -154,17 +159,15 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    from fakekube.composition.cluster import Cluster
-
     _import_server()
-    cluster, collector = Cluster(**made_with), PacedCollector(loop.call_later)
+    cluster, collector = _made(made_with), PacedCollector(loop.call_later)
     try:
         # as on any cluster, it answers before the controllers are up
         server = await cluster.serve(**listen)
         await cluster.start()
         await cluster.settle()
         for manifests in loads:
-            await _load(cluster, manifests)
+            await _load(_first(cluster), manifests)
         # who finds them finds nodes, default accounts and what was loaded
         written = await files.write(server)
         say(_greeting(server, files.kubeconfig if written else None, options, listen))
@@ -175,6 +178,24 @@ async def _serve(
     finally:
         collector.stop()
         await cluster.stop()
+
+
+def _made(made_with: dict[str, Any]) -> "Cluster | Fleet":
+    """Raises OptionError."""
+    if "fleet" not in made_with:
+        from fakekube.composition.cluster import Cluster
+
+        return Cluster(**made_with)
+    from fakekube.composition.fleet import Fleet, names_of
+
+    return Fleet(*names_of(made_with.pop("fleet")), **made_with)
+
+
+def _first(made: "Cluster | Fleet") -> "Cluster":
+    """The cluster that manifests are loaded into."""
+    from fakekube.composition.cluster import Cluster
+
+    return made if isinstance(made, Cluster) else made.first
 
 
 async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
@@ -194,8 +215,9 @@ async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
         raise OptionError(text if text.startswith(name) else f"{name}: {text}") from error
 
 
-def _greeting(server: "Served", kubeconfig: Path | None, options: ClusterOptions, listen: dict[str, Any]) -> str:
+def _greeting(server: "Served | ServedFleet", kubeconfig: Path | None, options: ClusterOptions, listen: dict[str, Any]) -> str:
     from fakekube.apimachinery.origins import is_loopback
+    from fakekube.composition.serving import Served
 
     host, url = listen["host"], server.url
     where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
@@ -211,10 +233,12 @@ def _greeting(server: "Served", kubeconfig: Path | None, options: ClusterOptions
         f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")
     if asks and not options.tls:
         kubectl = "kubectl and other clients in Go send a token over TLS only: start with --tls to use them"
+    members = "" if isinstance(server, Served) else "".join(
+        f"  context {name}: {one.url}\n" for name, one in server.servers.items())
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}
 ({where})
-
+{members}
   curl{header} {url}/api/v1/namespaces
   {kubectl}
 

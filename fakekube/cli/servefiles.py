@@ -21,6 +21,7 @@ from fakekube.util.files import NotReplaced
 if TYPE_CHECKING:
     import http.client
 
+    from fakekube.composition.servedfleet import ServedFleet
     from fakekube.composition.serving import Served
     from fakekube.server.kubeconfigfile import Owner
 
@@ -51,7 +52,7 @@ class ServeFiles:
             if not os.access(folder, os.W_OK):
                 raise OptionError(f"ready-file: {folder} cannot be written")
 
-    async def write(self, server: "Served") -> bool:
+    async def write(self, server: "Served | ServedFleet") -> bool:
         """Write both; whether there is a kubeconfig. That one cannot be written is a warning,
         unless it is not ours.
 
@@ -65,7 +66,7 @@ class ServeFiles:
                 raise OptionError(f"ready-file: {_text(error)}") from error
         return written
 
-    async def _write_kubeconfig(self, server: "Served") -> bool:
+    async def _write_kubeconfig(self, server: "Served | ServedFleet") -> bool:
         path = self.kubeconfig
         if path is None:
             return False

@@ -10,18 +10,21 @@ import base64
 import os
 import ssl
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.client import Client
 from fakekube.client.http import HTTP
+from fakekube.client.transport import Authenticated, Transport
 from fakekube.util.activity import Activity
 
+Find = Callable[[str], Transport | None]
+"""What leads to the server at a URL, where that is in this process."""
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -47,15 +50,29 @@ def load_client(
         raise ConfigError(f"{file}: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: {error}") from error
+    return client_of(config, str(file), folder=file.parent, context=context, user_agent=user_agent, activity=activity)
+
+
+def client_of(
+    config: Json, source: str, *, folder: Path = Path(), context: str = "", user_agent: str = "fakekube",
+    activity: Activity | None = None, find: Find | None = None,
+) -> Client:
+    """A client for the cluster of a kubeconfig that has been read.
+
+    ``source`` names it in errors; files that it names are below ``folder``. ``find`` gives the
+    transport to a server's URL where that is in this process. Raises ConfigError.
+    """
     if not isinstance(config, dict):
-        raise ConfigError(f"{file}: not a kubeconfig")
+        raise ConfigError(f"{source}: not a kubeconfig")
     try:
-        return _client_of(config, file, context, user_agent, activity)
+        return _client_of(config, source, folder, context, user_agent, activity, find)
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
-        raise ConfigError(f"{file}: {error}") from error
+        raise ConfigError(f"{source}: {error}") from error
 
 
-def _client_of(config: Tree, file: Path, context: str, user_agent: str, activity: Activity | None) -> Client:
+def _client_of(
+    config: Tree, source: str, folder: Path, context: str, user_agent: str, activity: Activity | None, find: Find | None,
+) -> Client:
     """What is of another type than it should be raises ValueError, TypeError, AttributeError or
     KeyError.
     """
@@ -63,10 +80,11 @@ def _client_of(config: Tree, file: Path, context: str, user_agent: str, activity
     cluster = _named(config, "cluster", chosen.get("cluster", ""))
     user = _named(config, "user", chosen["user"]) if chosen.get("user") else {}
     if "server" not in cluster:
-        raise ConfigError(f"{file}: cluster {chosen['cluster']!r} has no server")
-    transport = HTTP(
-        str(cluster["server"]), tls=_tls(cluster, user, file.parent), headers=_headers(user, file.parent), activity=activity,
-    )
+        raise ConfigError(f"{source}: cluster {chosen['cluster']!r} has no server")
+    url, headers = str(cluster["server"]), _headers(user, folder)
+    found = find(url) if find is not None else None
+    transport: Transport = Authenticated(found, headers) if found is not None else HTTP(
+        url, tls=_tls(cluster, user, folder), headers=headers, activity=activity)
     return Client(transport, user_agent=user_agent, namespace=chosen.get("namespace") or "default")
 
 

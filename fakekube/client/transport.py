@@ -4,6 +4,7 @@
 served by one that buffers the body.
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from fakekube.apimachinery.http import Request, Response
@@ -24,3 +25,22 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Close connections and streams."""
+
+
+class Authenticated:
+    """A transport on another one, with credentials of its own: ``headers`` go with every request.
+
+    Who asks they decide, and not the user that a request names.
+    """
+
+    def __init__(self, transport: Transport, headers: Mapping[str, str]) -> None:
+        self._transport, self._headers = transport, {name.lower(): value for name, value in headers.items()}
+
+    async def request(self, request: Request) -> Response:
+        """The response, whatever its status. Raises TransportError when there is none."""
+        request.headers, request.user = {**request.headers, **self._headers}, None
+        return await self._transport.request(request)
+
+    async def close(self) -> None:
+        """Close the other one."""
+        await self._transport.close()

@@ -27,12 +27,9 @@ from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
-from fakekube.util.activity import Activity
+from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
-from fakekube.util.clusterclock import ClusterClock
-from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
-from fakekube.util.outside import ClientsOutside
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, finish
 
@@ -43,6 +40,7 @@ if TYPE_CHECKING:
     from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
+    from fakekube.composition.world import Membership
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
@@ -85,6 +83,7 @@ class Cluster:
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
     paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
     file of one, with the snapshot's options; keyword arguments that it decides are then refused.
+    ``member`` is for ``Fleet``, which says how time goes on.
     Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
@@ -92,19 +91,18 @@ class Cluster:
         self, *, options: ClusterOptions | None = None, outcome: Callback = None, on_exec: Callback = None,
         on_connect: Callback = None, on_metric: Callback = None, scheduler_plugins: Callback = None,
         extra: Iterable[Any] | str = (), state: "Snapshot | Path | str | None" = None,
-        load: "Path | str | Iterable[Path | str]" = (), **values: Any,
+        load: "Path | str | Iterable[Path | str]" = (), member: "Membership | None" = None, **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
         state = _snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
         self._begins_with = self.options, state
-        self.activity = Activity()
-        self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
-        self.outside = ClientsOutside(self.options.grace)
-        self.driver = driver_for(self._clock, self.activity, self.outside)
+        self._member = member
+        world = member.world if member is not None else World(self.options, state.time if state is not None else None)
+        self.activity, self._clock, self.clock = world.activity, world.plain_clock, world.clock
+        self.outside, self.driver = world.outside, world.driver
         self.driver.explainers.insert(0, self._reasons)
-        self.clock = ClusterClock(self._clock, self.driver)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
         self.tasks = Tasks(on_failure=self.driver.fail)
@@ -114,7 +112,8 @@ class Cluster:
         self._controllers = ControllerManager(
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra, self.options.feature_gates),
-            callbacks={name: function_named(name, value) for name, value in callbacks.items()})
+            callbacks={name: function_named(name, value) for name, value in callbacks.items()},
+            find_cluster=member.find if member is not None else None)
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = _audit_file(self.options.audit_log)
@@ -139,7 +138,7 @@ class Cluster:
 
         Raises OptionError, and has changed nothing then.
         """
-        rng = Rng(options.seed)
+        rng = Rng(options.seed) if self._member is None else Rng(options.seed).fork(self._member.name)
         if state is not None:
             rng.load(state.rng)
         plane = build_apiserver(
@@ -191,7 +190,7 @@ class Cluster:
         if error is None:
             await self.stop()
             return
-        await self._close()
+        await self.close()
         failure = self.driver.take_failure()
         if failure is not None:
             # the block's own failure is the one to be seen first
@@ -203,7 +202,8 @@ class Cluster:
         Returns once the caches have synced and nothing is left to do at the present time.
         """
         self.driver.explainers.append(self._controllers.explain)
-        self.driver.start(self.tasks)
+        if self._member is None:
+            self.driver.start(self.tasks)
         await self._start_controllers()
         await self._load_manifests()
 
@@ -261,9 +261,10 @@ class Cluster:
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
         """Go to the state of a snapshot, or of the one in a file.
 
-        The time is set to that of the snapshot; the clock's mode stays. Controllers stop and start
-        again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
-        OSError for one that cannot be used, and has changed nothing then.
+        The time is set to that of the snapshot, but not in a fleet; the clock's mode stays.
+        Controllers stop and start again, watches end with 410, clients and servers stay. Raises
+        SnapshotError, OptionError or OSError for one that cannot be used, and has changed nothing
+        then.
         """
         from fakekube.composition.snapshot import OF_THE_READER
 
@@ -302,7 +303,8 @@ class Cluster:
         self.client.forget_resources()
         for server in self._servers:
             server.handle_with(self.apiserver)
-        self._clock.jump_to(time)
+        if self._member is None:
+            self._clock.jump_to(time)
         before.retire()
         if was_running:
             await self._start_controllers()
@@ -312,10 +314,11 @@ class Cluster:
 
         Raises the error of a component, or CacheMutated, that was not raised before.
         """
-        await self._close()
+        await self.close()
         self.driver.raise_failure()
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
+        """Stop, and raise nothing."""
         for server in self._servers:
             await server.stop()
         self._servers.clear()

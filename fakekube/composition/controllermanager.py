@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.gvk import GroupResource
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
+    from fakekube.client.kubeconfig import Find
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
     from fakekube.runtime.builder import Declaration
@@ -140,15 +141,16 @@ class ControllerManager:
     """Runs the controllers of one cluster, and runs them again after a restore.
 
     ``extra`` are components that run besides the installed ones. ``callbacks`` are options that
-    every component gets. ``fail`` is called with errors outside of a reconcile.
+    every component gets; so is ``find_cluster``, which leads to other clusters of a fleet. ``fail``
+    is called with errors outside of a reconcile.
     """
 
     def __init__(
         self, *, clock: Clock, activity: Activity, tasks: Tasks, fail: Callable[[BaseException], None],
-        extra: Iterable[Any], callbacks: Mapping[str, Any],
+        extra: Iterable[Any], callbacks: Mapping[str, Any], find_cluster: "Find | None" = None,
     ) -> None:
         self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
-        self._extra, self.callbacks = list(extra), callbacks
+        self._extra, self.callbacks, self._find_cluster = list(extra), callbacks, find_cluster
         self._manager: Manager | None = None
         self._changing = asyncio.Lock()  # nobody stops a controller while all of them start
         # of those that were started or stopped by name, the last wish
@@ -217,6 +219,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
                     "post": plane.calls.post,
+                    "find_cluster": self._find_cluster,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),

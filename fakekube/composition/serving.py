@@ -10,13 +10,14 @@ from fakekube.apimachinery.origins import ANY, is_loopback
 from fakekube.composition.options import OptionError
 from fakekube.server.crossorigin import IN_CLUSTER, LOOPBACK, CrossOriginProtection
 from fakekube.server.http import HttpServer
-from fakekube.server.kubeconfig import kubeconfig, tree
+from fakekube.server.kubeconfig import NAME, kubeconfig, tree
 from fakekube.server.kubeconfigfile import KubeconfigFile
 
 if TYPE_CHECKING:
     import ssl
 
     from fakekube.apimachinery.http import Handler
+    from fakekube.apimachinery.types import Tree
     from fakekube.composition.identity import Identity
     from fakekube.util.activity import Activity
     from fakekube.util.clock import Clock
@@ -82,6 +83,11 @@ class Served:
         """``http://127.0.0.1:PORT``, or with ``https``."""
         return self._http.url
 
+    def tree(self, name: str = NAME) -> "Tree":
+        """A kubeconfig that leads here, as a tree; ``name`` is that of cluster, user and context.
+        """
+        return tree(self.url, self.token, certificate_authority=self._authority, name=name)
+
     @property
     def kubeconfig(self) -> str:
         """The text of a kubeconfig that leads here."""
@@ -98,7 +104,7 @@ class Served:
         kubeconfig, or has entries of that name that are not ours; OSError.
         """
         file = KubeconfigFile(path)
-        file.add(tree(self.url, self.token, certificate_authority=self._authority))
+        file.add(self.tree())
         self._kubeconfigs.append(file)
 
 

@@ -75,6 +75,10 @@ class Gauge(Series):
         """Be this from now on."""
         self._numbers[values] = number
 
+    def clear(self) -> None:
+        """Show nothing, until it is set again."""
+        self._numbers.clear()
+
 
 class Histogram(Series):
     """How often which size was seen. Its ``value`` is the number of observations."""

@@ -19,8 +19,10 @@ def kubeconfig(url: str, token: str, *, certificate_authority: bytes = b"", name
     return encoded(tree(url, token, certificate_authority=certificate_authority, namespace=namespace))
 
 
-def tree(url: str, token: str, *, certificate_authority: bytes = b"", namespace: str = "default") -> Tree:
-    """That kubeconfig as a tree."""
+def tree(
+    url: str, token: str, *, certificate_authority: bytes = b"", namespace: str = "default", name: str = NAME,
+) -> Tree:
+    """That kubeconfig as a tree; ``name`` is that of all three."""
     cluster: dict[str, str | bool] = {"server": url}
     # the client of Node insists that whoever speaks plain HTTP says that there is no TLS
     if url.startswith("http://"):
@@ -28,10 +30,10 @@ def tree(url: str, token: str, *, certificate_authority: bytes = b"", namespace:
     if certificate_authority:
         cluster["certificate-authority-data"] = base64.b64encode(certificate_authority).decode()
     return {
-        "apiVersion": "v1", "kind": "Config", "current-context": NAME, "preferences": {},
-        "clusters": [{"name": NAME, "cluster": cluster}],
-        "users": [{"name": NAME, "user": {"token": token}}],
-        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME, "namespace": namespace}}],
+        "apiVersion": "v1", "kind": "Config", "current-context": name, "preferences": {},
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": namespace}}],
     }
 
 

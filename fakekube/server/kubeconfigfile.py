@@ -10,6 +10,7 @@ config.go), and what kind and minikube do with it.
 import json
 import os
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,13 +68,11 @@ class KubeconfigFile:
         return _owner(self._read()[0], self.path)
 
     def add(self, config: Tree) -> None:
-        """Add the entries of ``config``, in place of any of ours, and make their context the
-        current one.
-        """
+        """Add the entries of ``config``, in place of any of ours, with its current context."""
         url = str(config["clusters"][0]["cluster"]["server"])
         with files.locked(self.path):
             found, text = self._read()
-            owner = _owner(found, self.path)
+            owner = _owner(found, self.path, [each["name"] for each in config["clusters"]])
             rest = _without_ours(found)
             before = str(rest.get("current-context") or "")
             files.write(self.path, _encoded(_merged(rest, config, before), text))
@@ -169,17 +168,24 @@ def _is_list_of_named(value: Any) -> bool:
     return value is None or (isinstance(value, list) and all(isinstance(each, dict) and "name" in each for each in value))
 
 
-def _entry(config: Tree, kind: str) -> Tree | None:
-    """What our name stands for, in the list of clusters, users or contexts."""
+def _entry(config: Tree, kind: str, name: str) -> Tree | None:
+    """What a name stands for, in the list of clusters, users or contexts."""
     for each in config.get(f"{kind}s") or ():
-        if each["name"] == NAME:
+        if each["name"] == name:
             found = each.get(kind)
             return found if isinstance(found, dict) else {}
     return None
 
 
-def _marker(config: Tree) -> Tree | None:
-    extensions = (_entry(config, "cluster") or {}).get("extensions")
+def _markers(config: Tree) -> dict[str, Tree]:
+    """The markers of our clusters, by their names; users and contexts of these names are ours, too.
+    """
+    found = {str(each["name"]): _marker(each.get("cluster")) for each in config.get("clusters") or ()}
+    return {name: marker for name, marker in found.items() if marker is not None}
+
+
+def _marker(cluster: Any) -> Tree | None:
+    extensions = cluster.get("extensions") if isinstance(cluster, dict) else None
     for each in extensions if isinstance(extensions, list) else ():
         if isinstance(each, dict) and each.get("name") == MARKER and isinstance(each.get("extension"), dict):
             marker: Tree = each["extension"]
@@ -187,25 +193,28 @@ def _marker(config: Tree) -> Tree | None:
     return None
 
 
-def _owner(config: Tree, path: Path) -> Owner | None:
-    """Whose entries are there. Raises NotReplaced for entries of our name without our marker."""
-    marker = _marker(config)
-    if marker is not None:
-        cluster, user = _entry(config, "cluster") or {}, _entry(config, "user") or {}
+def _owner(config: Tree, path: Path, names: Iterable[str] = (NAME,)) -> Owner | None:
+    """Whose entries are there. Raises NotReplaced for entries of our ``names`` without our marker.
+    """
+    markers = _markers(config)
+    for name in names:
+        for kind in ("cluster", "user", "context"):
+            if name not in markers and _entry(config, kind, name) is not None:
+                raise NotReplaced(f"{path} has a {kind} {name} that no server of ours wrote, and is left as it is")
+    for name, marker in markers.items():
+        cluster, user = _entry(config, "cluster", name) or {}, _entry(config, "user", name) or {}
         return Owner(str(cluster.get("server", "")), str(user.get("token", "")), str(marker.get(PROCESS, "")))
-    for kind in ("cluster", "user", "context"):
-        if _entry(config, kind) is not None:
-            raise NotReplaced(f"{path} has a {kind} {NAME} that no server of ours wrote, and is left as it is")
     return None
 
 
 def _without_ours(config: Tree) -> Tree:
     """The same without our entries, and with the current context of before."""
-    marker = _marker(config)
-    if marker is None:
+    markers = _markers(config)
+    if not markers:
         return config
-    rest = config | {name: [each for each in config.get(name) or () if each["name"] != NAME] for name in LISTS}
-    if rest.get("current-context") == NAME:
+    rest = config | {name: [each for each in config.get(name) or () if each["name"] not in markers] for name in LISTS}
+    marker = markers.get(str(rest.get("current-context")))
+    if marker is not None:
         before = marker.get(BEFORE, "")
         rest["current-context"] = before if before in [each["name"] for each in rest["contexts"]] else ""
     return rest
@@ -216,8 +225,8 @@ def _has_entries(config: Tree) -> bool:
 
 
 def _merged(rest: Tree, config: Tree, before: str) -> Tree:
-    [named] = config["clusters"]
     marked = {"name": MARKER, "extension": {BEFORE: before, PROCESS: f"{socket.gethostname()}/{os.getpid()}"}}
-    ours = config | {"clusters": [named | {"cluster": named["cluster"] | {"extensions": [marked]}}]}
+    clusters = [each | {"cluster": each["cluster"] | {"extensions": [marked]}} for each in config["clusters"]]
+    ours = config | {"clusters": clusters}
     lists = {name: [*(rest.get(name) or ()), *ours[name]] for name in LISTS}
-    return (rest or ours) | lists | {"current-context": NAME}
+    return (rest or ours) | lists | {"current-context": config["current-context"]}

@@ -1,4 +1,4 @@
-"""The fixture for async tests, made for whichever plugin runs them: pytest-asyncio (pytest-aiohttp
+"""The fixtures for async tests, made for whichever plugin runs them: pytest-asyncio (pytest-aiohttp
 brings it) or anyio.
 
 It is registered only where one of them is active, so that a project without them never meets an
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from fakekube.composition.cluster import Cluster
+    from fakekube.composition.fleet import Fleet
 
-OF_SERVERS = ("port", "bind_address", "insecure", "kubeconfig")
+OF_OTHERS = ("port", "bind_address", "insecure", "kubeconfig", "fleet")
 """Options that a cluster in the test's own loop does not have: whoever serves it says where."""
+FLEET = "manager,worker1,worker2"
 
 
 async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Cluster]":
@@ -27,21 +29,38 @@ async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Clust
     from fakekube.composition.options import OptionError
 
     try:
-        made = Cluster(**{name: value for name, value in fakekube_options.items() if name not in OF_SERVERS})
+        made = Cluster(**{name: value for name, value in fakekube_options.items() if name not in OF_OTHERS})
     except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as cluster:
         yield cluster
 
 
-def plugin(asyncio: bool) -> Any:
-    """An object with the fixture on it, to be registered with pytest."""
-    if asyncio:
-        import pytest_asyncio
+async def fake_fleet(fakekube_options: dict[str, Any]) -> "AsyncIterator[Fleet]":
+    """Several clusters with one clock in the test's own event loop, by name: ``manager``,
+    ``worker1``, ``worker2``, unless the option ``fleet`` says otherwise.
+    """
+    from fakekube.composition.fleet import Fleet, names_of
+    from fakekube.composition.options import OptionError
 
-        fixture: Any = pytest_asyncio.fixture(fake_cluster)
-    else:
-        fixture = pytest.fixture(fake_cluster)
+    names = names_of(fakekube_options.get("fleet", FLEET))
+    try:
+        made = Fleet(*names, **{name: value for name, value in fakekube_options.items() if name not in OF_OTHERS})
+    except OptionError as error:
+        raise pytest.UsageError(f"fakekube: {error}") from error
+    async with made as fleet:
+        yield fleet
+
+
+def plugin(asyncio: bool) -> Any:
+    """An object with the fixtures on it, to be registered with pytest."""
     holder = ModuleType("fakekube_async_fixtures")
-    vars(holder)["fake_cluster"] = fixture
+    for function in (fake_cluster, fake_fleet):
+        if asyncio:
+            import pytest_asyncio
+
+            fixture: Any = pytest_asyncio.fixture(function)
+        else:
+            fixture = pytest.fixture(function)
+        vars(holder)[function.__name__] = fixture
     return holder

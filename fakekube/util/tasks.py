@@ -44,23 +44,41 @@ def is_anything_ready() -> bool:
     return bool(getattr(asyncio.get_running_loop(), "_ready", True))
 
 
-class _Rest(Generator[Any, Any, None]):
-    """What is left of a coroutine that has begun, to be awaited; ``first``: what it waits for."""
+class _Rest(Coroutine[Any, Any, None]):
+    """What is left of a coroutine that has begun, for a task to go on with.
+
+    ``first`` is what it waits for since then; without one it has ended already. A task that is
+    cancelled before its first turn throws at once, so that a coroutine around this one would never
+    begin, and what is left here would never be told: it is a coroutine itself for that reason.
+    """
 
     def __init__(self, coro: Coroutine[Any, Any, None]) -> None:
         self._coro = coro
         self.first: list[Any] = []
+        self.ended = False
 
     def __await__(self) -> Generator[Any, Any, None]:
-        return self
+        raise AssertionError("only a task goes on with it")
 
     def send(self, value: Any) -> Any:
         """Go on to where it waits next."""
+        if self.ended:
+            raise StopIteration
         return self.first.pop() if self.first else self._coro.send(value)
 
     def throw(self, *thrown: Any) -> Any:
-        """Raise an error where it waits."""
+        """Raise an error where it waits; what it waits for is cancelled first, as by a task."""
+        if self.ended:
+            raise thrown[0]
+        if self.first:
+            future = self.first.pop()
+            if isinstance(future, asyncio.Future) and future.cancel():
+                return future
         return self._coro.throw(*thrown)
+
+    def close(self) -> None:
+        """End it where it waits."""
+        self._coro.close()
 
 
 class Tasks:
@@ -96,12 +114,7 @@ class Tasks:
         caller = asyncio.current_task()
         assert caller is not None, "only a task begins another eagerly"
         rest = _Rest(coro)
-
-        async def go_on() -> None:
-            if rest.first:
-                await rest
-
-        task = self.spawn(go_on(), name)
+        task = self.spawn(rest, name)
         # https://docs.python.org/3/library/asyncio-extending.html#task-lifetime-support
         asyncio.tasks._leave_task(loop, caller)
         asyncio.tasks._enter_task(loop, task)
@@ -110,6 +123,7 @@ class Tasks:
         except StopIteration:
             pass
         finally:
+            rest.ended = not rest.first
             asyncio.tasks._leave_task(loop, task)
             asyncio.tasks._enter_task(loop, caller)
 

@@ -1,14 +1,17 @@
 """``fakekube serve`` as somebody at a shell meets it."""
 
+import json
 import signal
 import socket
 import stat
 import subprocess
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fakekube.apimachinery.releases import NEWEST
 
@@ -162,3 +165,26 @@ def test_a_server_that_asks_says_what_it_needs(serve: Serve) -> None:
     assert "curl --header 'Authorization: Bearer fakekube-" in output
     assert "start with --tls to use them" in output
     assert "kubectl --kubeconfig" not in output
+
+
+def test_several_clusters_have_a_port_and_a_context_each(serve: Serve) -> None:
+    """Given a fleet of two, when it is served, then each has a context in the one kubeconfig, the
+    first is the current one, and what is written to one is not in the other; at the end the file
+    is gone.
+    """
+    server = serve("--fleet", "manager,worker1", "--nodes", "0")
+    config = yaml.safe_load(server.kubeconfig.read_text())
+    assert config["current-context"] == "manager"
+    assert [context["name"] for context in config["contexts"]] == ["manager", "worker1"]
+    urls = [cluster["cluster"]["server"] for cluster in config["clusters"]]
+    assert urls[0] != urls[1]
+    body = json.dumps({"metadata": {"name": "m"}}).encode()
+    request = urllib.request.Request(
+        f"{urls[1]}/api/v1/namespaces/default/configmaps", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 201
+    assert server.get("/api/v1/namespaces/default/configmaps/m")[0] == 404
+    code, _, output = server.end()
+    assert code == 0
+    assert f"context worker1: {urls[1]}" in output
+    assert not server.kubeconfig.exists()

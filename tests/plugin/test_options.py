@@ -33,9 +33,9 @@ def test_no_option_exists_in_one_place_only() -> None:
     """Given the options of a cluster and of a server, when they are compared with those of marker,
     ini file, command line and configuration file, then all have the same.
     """
-    of_cluster = {field.name for field in fields(ClusterOptions)} | keywords(Cluster.__init__) - {"options"}
+    of_cluster = {field.name for field in fields(ClusterOptions)} | keywords(Cluster.__init__) - {"options", "member"}
     of_server = keywords(Cluster.serve) | {"kubeconfig"}
-    everywhere = of_cluster | of_server
+    everywhere = of_cluster | of_server | {"fleet"}  # the names of several clusters, where there are such
     assert set(CALLBACKS) <= of_cluster
     assert keywords(BackgroundCluster.__init__) == of_server
     assert {*pytest_plugin.INI, *pytest_plugin.PATHS, pytest_plugin.GUARD} == everywhere

@@ -5,8 +5,9 @@ import uuid
 
 import pytest
 
+from fakekube.util.activity import Activity
 from fakekube.util.rng import SUFFIX_ALPHABET, Rng
-from fakekube.util.tasks import Tasks
+from fakekube.util.tasks import Tasks, turn
 
 
 def test_one_seed_gives_one_history():
@@ -123,3 +124,44 @@ async def test_what_an_eager_task_raises_at_once_is_its_caller_s() -> None:
 
     with pytest.raises(ValueError, match="at once"):
         Tasks().spawn_eagerly(run(), "eager")
+
+
+@pytest.mark.parametrize("waits_for", ["a future", "a turn"])
+async def test_an_eager_task_is_told_that_it_is_cancelled_before_its_first_turn(waits_for: str) -> None:
+    """Given an eager task that holds a unit of activity where it waits, when its owner closes
+    before the loop came to it, then it ends there: what it waited for is cancelled, the unit
+    released.
+    """
+    tasks, activity, seen = Tasks(), Activity(), []
+    future = asyncio.get_running_loop().create_future()
+
+    async def run() -> None:
+        with activity.busy():
+            try:
+                await (future if waits_for == "a future" else turn())
+            except asyncio.CancelledError:
+                seen.append("cancelled")
+                raise
+
+    tasks.spawn_eagerly(run(), "eager")
+    assert activity.units == 1
+    await tasks.close()
+    assert seen == ["cancelled"]
+    assert activity.idle
+    assert future.cancelled() == (waits_for == "a future")
+    assert len(tasks) == 0
+
+
+async def test_an_eager_task_that_is_done_may_be_cancelled() -> None:
+    """Given an eager task that had nothing to wait for, when its owner closes before the loop came
+    to it, then nothing is raised.
+    """
+    tasks, seen = Tasks(), []
+
+    async def run() -> None:
+        seen.append("ran")
+
+    tasks.spawn_eagerly(run(), "eager")
+    await tasks.close()
+    assert seen == ["ran"]
+    assert len(tasks) == 0

@@ -1,0 +1,216 @@
+"""What the conditions of a Workload and a few fields of its spec say.
+
+Upstream: functions of these names in pkg/workload/workload.go, evict/evict.go, finish/finish.go.
+"""
+
+from typing import Literal
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.workload import reasons
+
+Status = Literal["pending", "quotaReserved", "admitted", "finished"]
+PENDING: Status = "pending"
+QUOTA_RESERVED: Status = "quotaReserved"
+ADMITTED: Status = "admitted"
+FINISHED: Status = "finished"
+
+Reference = tuple[str, str]
+"""Namespace and name of a Workload."""
+
+
+def key(workload: ReadOnlyTree) -> Reference:
+    """Its namespace and name."""
+    metadata = workload["metadata"]
+    return metadata["namespace"], metadata["name"]
+
+
+def reference_text(reference: Reference) -> str:
+    """``namespace/name``, as messages name a Workload."""
+    return f"{reference[0]}/{reference[1]}"
+
+
+def spec_of(obj: ReadOnlyTree) -> ReadOnlyTree:
+    """``spec``; empty for an object without."""
+    return obj.get("spec") or meta.EMPTY
+
+
+def status_of(obj: ReadOnlyTree) -> ReadOnlyTree:
+    """``status``; empty for an object without."""
+    return obj.get("status") or meta.EMPTY
+
+
+def condition(workload: ReadOnlyTree, type_: str) -> Tree | None:
+    """The condition of a type, or None."""
+    return meta.find_condition(workload, type_)
+
+
+def is_true(workload: ReadOnlyTree, type_: str) -> bool:
+    """Whether the condition of a type is there and true."""
+    return meta.is_condition_true(workload, type_)
+
+
+def status(workload: ReadOnlyTree) -> Status:
+    """How far it is: ``pending``, ``quotaReserved``, ``admitted``, ``finished``."""
+    if is_finished(workload):
+        return FINISHED
+    if is_admitted(workload):
+        return ADMITTED
+    return QUOTA_RESERVED if has_quota_reservation(workload) else PENDING
+
+
+def from_quota_reserved_or_admitted_to_pending(before: Status, now: Status) -> bool:
+    """Whether it has lost its quota."""
+    return before in (QUOTA_RESERVED, ADMITTED) and now == PENDING
+
+
+def admission(workload: ReadOnlyTree) -> ReadOnlyTree | None:
+    """``status.admission``, or None."""
+    return status_of(workload).get("admission")
+
+
+def is_finished(workload: ReadOnlyTree) -> bool:
+    """Whether it has ended."""
+    return is_true(workload, reasons.FINISHED)
+
+
+def is_admitted(workload: ReadOnlyTree) -> bool:
+    """Whether its job may run."""
+    return is_true(workload, reasons.ADMITTED)
+
+
+def has_quota_reservation(workload: ReadOnlyTree) -> bool:
+    """Whether quota is reserved for it."""
+    return is_true(workload, reasons.QUOTA_RESERVED)
+
+
+def has_active_quota_reservation(workload: ReadOnlyTree) -> bool:
+    """Whether it counts for the usage of its ClusterQueue."""
+    return has_quota_reservation(workload) and not is_finished(workload) and is_active(workload)
+
+
+def is_active(workload: ReadOnlyTree) -> bool:
+    """Whether nobody deactivated it."""
+    return spec_of(workload).get("active") is not False
+
+
+def is_evicted(workload: ReadOnlyTree) -> bool:
+    """Whether it is to stop."""
+    return is_true(workload, reasons.EVICTED)
+
+
+def _evicted_for(workload: ReadOnlyTree, reason: str) -> Tree | None:
+    found = condition(workload, reasons.EVICTED)
+    return found if found is not None and found["status"] == "True" and found["reason"] == reason else None
+
+
+def is_evicted_by_deactivation(workload: ReadOnlyTree) -> bool:
+    """Whether it stops because it was deactivated, by whomever."""
+    found = condition(workload, reasons.EVICTED)
+    return found is not None and found["status"] == "True" and found["reason"].startswith(reasons.DEACTIVATED)
+
+
+def is_evicted_due_to_deactivation_by_kueue(workload: ReadOnlyTree) -> bool:
+    """Whether it stops because Kueue deactivated it."""
+    found = condition(workload, reasons.EVICTED)
+    return found is not None and found["status"] == "True" and found["reason"].startswith(
+        reasons.reason_with_cause(reasons.DEACTIVATED, ""))
+
+
+def evicted_by_pods_ready_timeout(workload: ReadOnlyTree) -> Tree | None:
+    """The condition, if it stops because its pods were not ready in time."""
+    return _evicted_for(workload, reasons.EVICTED_BY_PODS_READY_TIMEOUT)
+
+
+def evicted_by_admission_check(workload: ReadOnlyTree) -> Tree | None:
+    """The condition, if it stops because an admission check asked for another try."""
+    return _evicted_for(workload, reasons.EVICTED_BY_ADMISSION_CHECK)
+
+
+def is_on_hold(workload: ReadOnlyTree) -> bool:
+    """Whether its job gave its quota back, and does not want it now."""
+    found = condition(workload, reasons.QUOTA_RESERVED)
+    return found is not None and found["status"] == "False" and found.get("reason") == reasons.ON_HOLD
+
+
+def admission_gates(workload: ReadOnlyTree, features: Features) -> str:
+    """What must be gone before it is admitted, as the annotation has it."""
+    if not features.AdmissionGatedBy:
+        return ""
+    return meta.annotations_of(workload).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
+
+
+def is_admissible(workload: ReadOnlyTree, features: Features) -> bool:
+    """Whether it may be queued."""
+    return (
+        not admission_gates(workload, features) and not is_finished(workload) and is_active(workload)
+        and not has_quota_reservation(workload) and not is_on_hold(workload)
+        and not is_true(workload, reasons.WAITING_FOR_REPLACEMENT_PODS))
+
+
+def priority_class_name(workload: ReadOnlyTree) -> str:
+    """The name of its priority class of either kind, or nothing."""
+    return str((spec_of(workload).get("priorityClassRef") or meta.EMPTY).get("name", ""))
+
+
+def is_workload_priority_class(workload: ReadOnlyTree) -> bool:
+    """Whether its priority is that of a WorkloadPriorityClass."""
+    ref = spec_of(workload).get("priorityClassRef") or meta.EMPTY
+    return ref.get("kind") == "WorkloadPriorityClass" and ref.get("group") == names.GROUP
+
+
+def is_pod_priority_class(workload: ReadOnlyTree) -> bool:
+    """Whether its priority is that of a PriorityClass."""
+    ref = spec_of(workload).get("priorityClassRef") or meta.EMPTY
+    return ref.get("kind") == "PriorityClass" and ref.get("group") == "scheduling.k8s.io"
+
+
+def has_no_priority(workload: ReadOnlyTree) -> bool:
+    """Whether it names no priority class."""
+    return not spec_of(workload).get("priorityClassRef")
+
+
+def can_be_partially_admitted(workload: ReadOnlyTree) -> bool:
+    """Whether fewer of its pods would do."""
+    return any(
+        podset.get("minCount") is not None and podset.get("count", 1) > podset["minCount"]
+        for podset in spec_of(workload).get("podSets") or ())
+
+
+def cluster_name(workload: ReadOnlyTree) -> str:
+    """The worker cluster that runs it, or nothing."""
+    return status_of(workload).get("clusterName") or ""
+
+
+def is_elastic_workload(workload: ReadOnlyTree, features: Features) -> bool:
+    """Whether its job may change its size while it runs."""
+    return (
+        features.ElasticJobsViaWorkloadSlices
+        and meta.annotations_of(workload).get(names.ELASTIC_JOB_ANNOTATION) == "true")
+
+
+def owned_by_single_pod(workload: ReadOnlyTree) -> bool:
+    """Whether it is that of one pod, and ends with it."""
+    owners = meta.owners_of(workload)
+    if len(owners) != 1 or meta.annotations_of(workload).get(names.IS_GROUP_WORKLOAD_ANNOTATION) == "true":
+        return False
+    return owners[0].get("kind") == "Pod" and owners[0].get("apiVersion") == "v1"
+
+
+def unhealthy_node_names(workload: ReadOnlyTree) -> list[str]:
+    """Nodes of its topology assignment that have failed."""
+    return [node["name"] for node in status_of(workload).get("unhealthyNodes") or ()]
+
+
+def has_topology_assignments_pending(workload: ReadOnlyTree) -> bool:
+    """Whether nodes for its pods are to be found in a second pass."""
+    return any(
+        not podset.get("topologyAssignment") and podset.get("delayedTopologyRequest") == "Pending"
+        for podset in (admission(workload) or meta.EMPTY).get("podSetAssignments") or ())
+
+
+def unadmitted_workload_reason_with_fallback(reason: str, fallback: str, features: Features) -> str:
+    """The precise reason, if those are wanted, or the one of old."""
+    return reason if features.UnadmittedWorkloadsObservability else fallback
