@@ -49,6 +49,10 @@ class WebhookConverter:
         upstream's words.
         """
         gvk = GroupVersionKind(*split_api_version(objects[0]["apiVersion"]), self._kind)
+        function = self._client().callables.find_conversion(self._config)
+        if function is not None:
+            own: list[Tree] = orjson.loads(orjson.dumps(objects))
+            return [_with_metadata(gvk, old, function(copy, wanted.api_version)) for old, copy in zip(objects, own, strict=True)]
         uid = self._rng.uid()
         request = {"uid": uid, "desiredAPIVersion": wanted.api_version, "objects": list(objects)}
         api_version = f"{GROUP}/{self._review}"
