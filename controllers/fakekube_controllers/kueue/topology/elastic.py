@@ -10,7 +10,12 @@ from fakekube_controllers.kueue.topology import assignments
 from fakekube_controllers.kueue.topology.assignments import TopologyAssignment
 from fakekube_controllers.kueue.topology.parameters import NoFit
 from fakekube_controllers.kueue.topology.snapshot import (
-    PodSetAssignmentResult, TASFlavorSnapshot, TASPodSetRequests, Usages, assume)
+    PodSetAssignmentResult,
+    TASFlavorSnapshot,
+    TASPodSetRequests,
+    Usages,
+    assume,
+)
 
 Results = dict[str, PodSetAssignmentResult]
 
@@ -19,8 +24,8 @@ def place(
     snapshot: TASFlavorSnapshot, workers: TASPodSetRequests, leader: TASPodSetRequests | None, assumed: Usages, *,
     simulate_empty: bool,
 ) -> Results | None:
-    """The places of a slice that replaces another; None where none of that stands any more, or there
-    is none.
+    """The places of a slice that replaces another; None where there is none, or a domain of it is
+    gone.
     """
     previous = assignments.internal_from(workers.previous_assignment)
     if previous is None or snapshot.stale_domain(previous):

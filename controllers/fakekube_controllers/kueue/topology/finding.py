@@ -9,7 +9,13 @@ from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue.topology import elastic, replacement
 from fakekube_controllers.kueue.topology.parameters import NoFit
 from fakekube_controllers.kueue.topology.snapshot import (
-    PodSetAssignmentResult, TASAssignmentsResult, TASFlavorSnapshot, TASPodSetRequests, Usages, assume)
+    PodSetAssignmentResult,
+    TASAssignmentsResult,
+    TASFlavorSnapshot,
+    TASPodSetRequests,
+    Usages,
+    assume,
+)
 
 
 def find_topology_assignments_for_flavor(

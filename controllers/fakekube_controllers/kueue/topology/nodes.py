@@ -1,4 +1,4 @@
-"""Which nodes a pod may be on, by taints, node selector and affinity, and how many are left out, for
+"""Which nodes a pod may be on, by taints, node selector and affinity, and how many are left out for
 what reason.
 
 Upstream: pkg/cache/scheduler/scheduling_simulator_default.go, simulator, tasExclusionStats.

@@ -100,7 +100,7 @@ class _Placement:
         raise self._no_fit(level, ordered[0].slice_state)
 
     def _several(self, level: int, ordered: Domains) -> Domains:
-        """Several domains that hold all: first that of the leader, then by their room for others."""
+        """Several domains that hold all: first that of the leader, then by their room."""
         wanted, chosen = self.wanted, list[Domain]()
         count, leaders = wanted.slice_count, wanted.leader_count
         left, leaders_left = count, leaders

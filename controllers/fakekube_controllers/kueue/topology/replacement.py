@@ -8,15 +8,20 @@ pkg/cache/scheduler/tas_flavor_snapshot.go.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue.topology import assignments, constraints, parameters
 from fakekube_controllers.kueue.topology.assignments import DomainID, TopologyAssignment, domain_id
 from fakekube_controllers.kueue.topology.constraints import Constraint
 from fakekube_controllers.kueue.topology.parameters import NoFit
 from fakekube_controllers.kueue.topology.snapshot import (
-    PodSetAssignmentResult, TASFlavorSnapshot, TASPodSetRequests, Usages, assume)
-
-IS_GROUP_WORKLOAD = "kueue.x-k8s.io/is-group-workload"
+    PodSetAssignmentResult,
+    TASFlavorSnapshot,
+    TASPodSetRequests,
+    Usages,
+    assume,
+)
+from fakekube_controllers.kueue.workload import states
 
 
 def replace_nodes(
@@ -30,7 +35,7 @@ def replace_nodes(
         existing = _assignment_of(workload, each.name)
         if existing is None:
             continue
-        if snapshot.features.SkipReassignmentForPodOwnedWorkloads and owned_by_single_pod(workload):
+        if snapshot.features.SkipReassignmentForPodOwnedWorkloads and states.owned_by_single_pod(workload):
             # the pod cannot move, and the Workload does not outlive it
             result[each.name] = PodSetAssignmentResult(existing)
             continue
@@ -44,18 +49,10 @@ def replace_nodes(
     return result
 
 
-def owned_by_single_pod(workload: ReadOnlyTree) -> bool:
-    """Whether a Workload is that of one pod, and not of a group of one."""
-    metadata = workload["metadata"]
-    owners = metadata.get("ownerReferences") or ()
-    if len(owners) != 1 or (metadata.get("annotations") or {}).get(IS_GROUP_WORKLOAD) == "true":
-        return False
-    return bool(owners[0]["kind"] == "Pod" and owners[0]["apiVersion"] == "v1")
-
-
 def _assignment_of(workload: ReadOnlyTree, name: str) -> TopologyAssignment | None:
     admission = workload["status"].get("admission") or {}
-    found = next((each for each in admission.get("podSetAssignments") or () if each["name"] == name), {})
+    listed: list[ReadOnlyTree] = admission.get("podSetAssignments") or []
+    found = next((each for each in listed if each["name"] == name), meta.EMPTY)
     return assignments.internal_from(found.get("topologyAssignment"))
 
 
@@ -130,6 +127,6 @@ def _incomplete_slice(snapshot: TASFlavorSnapshot, kept: TopologyAssignment, mis
 def _above(snapshot: TASFlavorSnapshot, values: Sequence[str], level: int) -> DomainID:
     """The id of the domain of that level in which a lowest one is; nothing for one that is gone."""
     domain = snapshot.tree.leaves.get(domain_id(values))
-    return "" if domain is None else domain_id(domain.level_values[:level + 1])
-
-
+    while domain is not None and len(domain.level_values) > level + 1:
+        domain = domain.parent
+    return "" if domain is None else domain.id

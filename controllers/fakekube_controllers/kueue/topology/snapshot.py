@@ -17,7 +17,13 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import Requests
 from fakekube_controllers.kueue.topology import parameters, placement
 from fakekube_controllers.kueue.topology.assignments import (
-    PODS, DomainID, TopologyAssignment, TopologyDomainAssignment, domain_id, usage_per_domain)
+    PODS,
+    DomainID,
+    TopologyAssignment,
+    TopologyDomainAssignment,
+    domain_id,
+    usage_per_domain,
+)
 from fakekube_controllers.kueue.topology.domains import Domain, DomainTree, count_in, minus, plus, sum_up
 from fakekube_controllers.kueue.topology.nodes import ExclusionStats, PodRequirements, find_feasible
 from fakekube_controllers.kueue.topology.parameters import NoFit
@@ -71,6 +77,10 @@ class PodSetAssignmentResult:
     topology_assignment: TopologyAssignment | None = None
     failure_reason: str = ""
     flavor: str = ""
+
+    def of_flavor(self, flavor: str) -> "PodSetAssignmentResult":
+        """The same, in a flavor."""
+        return PodSetAssignmentResult(self.topology_assignment, self.failure_reason, flavor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +151,11 @@ class TASFlavorSnapshot:
 
     # usage
 
-    def add_tas_usage(self, requests: Iterable[TopologyDomainRequests]) -> None:
+    def add_usage(self, requests: Iterable[TopologyDomainRequests]) -> None:
         """Take what pods of Workloads take; what is in no domain any more does not count."""
         self._update(requests, 1)
 
-    def remove_tas_usage(self, requests: Iterable[TopologyDomainRequests]) -> None:
+    def remove_usage(self, requests: Iterable[TopologyDomainRequests]) -> None:
         """Give back what pods of Workloads take."""
         self._update(requests, -1)
 
