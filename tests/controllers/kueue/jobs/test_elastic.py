@@ -170,7 +170,7 @@ async def test_pods_run_though_the_first_slice_is_gone(elastic):
 
 @pytest.mark.spec("KUEUE-118")
 async def test_no_pod_runs_of_a_slice_on_its_way_out(elastic):
-    """Given a slice that is evicted and has quota still When a pod waits Then it goes on waiting."""
+    """Given a slice that is evicted and has quota still When a pod waits Then it waits on."""
     await scale(elastic, 5)
     waiting = await gated(elastic)
     old, _ = await elastic.workloads()
