@@ -6,7 +6,6 @@ Upstream: Assignment, PodSetAssignment, Status of pkg/scheduler/flavorassigner/f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -14,6 +13,7 @@ from fakekube_controllers.kueue import resources
 from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import FlavorResource, FlavorResourceQuantities, Requests
+from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.scheduler.preemption.common.types import PreemptionPossibility
 from fakekube_controllers.kueue.topology import flavorassigner as tas
 from fakekube_controllers.kueue.topology.assignments import TopologyAssignment
@@ -23,20 +23,6 @@ from fakekube_controllers.kueue.topology.snapshot import TASAssignmentsResult
 from fakekube_controllers.kueue.workload.info import AssignmentClusterQueueState, Info, TASUsage, Usage
 
 IGNORE_UNDECLARED = "IgnoreUndeclared"
-
-
-class FlavorAssignmentMode(IntEnum):
-    """What must happen before a flavor can be had; the more, the better."""
-
-    NO_FIT = 0
-    PREEMPT = 1
-    """There is quota, and others use it; they may be not to be preempted."""
-    DEFERRED_FIT = 2
-    """It fits once preemptions for others are done."""
-    FIT = 3
-
-    def __str__(self) -> str:
-        return ("NoFit", "Preempt", "DeferredFit", "Fit")[self]
 
 
 @dataclass(slots=True)

@@ -8,11 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
-from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import (
-    Assignment,
-    FlavorAssignmentAttempt,
-    FlavorAssignmentMode,
-)
+from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import Assignment, FlavorAssignmentAttempt
+from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 
 TOPOLOGY_PLACEMENT_FAILED, WAITING_FOR_QUOTA = "TopologyPlacementFailed", "WaitingForQuota"
 EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR = "ExceedsMaxQuota", "NoMatchingFlavor"

@@ -14,7 +14,7 @@ from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
 from fakekube_controllers.kueue.cache.spec import NEVER
 from fakekube_controllers.kueue.resources import FlavorResource, add, amount_quantity, resource_quantity, subtract
 from fakekube_controllers.kueue.scheduler.flavorassigner.attempts import EXCEEDS_MAX_QUOTA, WAITING_FOR_QUOTA
-from fakekube_controllers.kueue.scheduler.flavorassigner.modes import OF_POSSIBILITY, PreemptionMode
+from fakekube_controllers.kueue.scheduler.flavorassigner.granular import OF_POSSIBILITY, PreemptionMode
 from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_preemption import (
     find_height_of_lowest_subtree_that_fits,
 )

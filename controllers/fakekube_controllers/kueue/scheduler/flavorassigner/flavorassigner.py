@@ -16,18 +16,18 @@ from fakekube_controllers.kueue.cache.resource_node import ResourceGroup
 from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import PODS, FlavorResource, FlavorResourceQuantities, Requests
-from fakekube_controllers.kueue.scheduler.flavorassigner import attempts, fitting, modes
+from fakekube_controllers.kueue.scheduler.flavorassigner import attempts, fitting, granular
 from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import (
     IGNORE_UNDECLARED,
     Assignment,
     FlavorAssignment,
     FlavorAssignmentAttempt,
-    FlavorAssignmentMode,
     PodSetAssignment,
     ResourceAssignment,
     Status,
 )
-from fakekube_controllers.kueue.scheduler.flavorassigner.modes import GranularMode, PreemptionMode
+from fakekube_controllers.kueue.scheduler.flavorassigner.granular import GranularMode, PreemptionMode
+from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.topology import flavorassigner as tas
 from fakekube_controllers.kueue.topology.assignments import internal_from
 from fakekube_controllers.kueue.workload import states
@@ -179,7 +179,7 @@ class FlavorAssigner(NamedTuple):
             return _Found({}, Status([f"resource {resource} unavailable in ClusterQueue"]))
         wanted = {name: requests[name] for name in resources.in_order(requests) if name in group.covered_resources}
         found, considered = _Found({}, Status()), list[FlavorAssignmentAttempt]()
-        best, attempted = modes.WORST, -1
+        best, attempted = granular.WORST, -1
         for index in range(self._first_flavor(indexes[0], resource), len(group.flavors)):
             attempted, flavor = index, group.flavors[index]
             if self._is_not_nominated(flavor, indexes, resource):
@@ -215,12 +215,12 @@ class FlavorAssigner(NamedTuple):
     def _is_enough(self, mode: GranularMode) -> bool:
         """Whether the search ends with this flavor."""
         if self.features.FlavorFungibility:
-            return not modes.should_try_next_flavor(mode, self.cq.flavor_fungibility)
+            return not granular.should_try_next_flavor(mode, self.cq.flavor_fungibility)
         return mode.preemption_mode == PreemptionMode.FIT
 
     def _is_better(self, mode: GranularMode, best: GranularMode) -> bool:
         if self.features.FlavorFungibility:
-            return modes.is_preferred(mode, best, self.cq.flavor_fungibility)
+            return granular.is_preferred(mode, best, self.cq.flavor_fungibility)
         return mode.preemption_mode > best.preemption_mode
 
     def _is_not_nominated(self, flavor: str, indexes: Sequence[int], resource: str) -> bool:
@@ -252,7 +252,7 @@ class FlavorAssigner(NamedTuple):
         self, flavor: str, indexes: Sequence[int], wanted: Requests, usage: FlavorResourceQuantities,
     ) -> _Tried:
         """What becomes of all resources of a group in one flavor."""
-        tried = _Tried({}, modes.BEST, 0, [], "")
+        tried = _Tried({}, granular.BEST, 0, [], "")
         for name, amount in wanted.items():
             if self.features.ElasticJobsViaWorkloadSlices and self.replace_workload_slice is not None:
                 amount = self._more_than_replaced(flavor, indexes, name, amount, self.replace_workload_slice, tried)
@@ -264,7 +264,7 @@ class FlavorAssigner(NamedTuple):
                 tried.no_fit_reason = attempts.most_severe_reason(tried.no_fit_reason, fit.no_fit_reason)
             tried.borrow = max(tried.borrow, fit.borrow)
             mode = GranularMode(fit.mode, fit.borrow)
-            if modes.is_preferred(tried.mode, mode, self.cq.flavor_fungibility):
+            if granular.is_preferred(tried.mode, mode, self.cq.flavor_fungibility):
                 tried.mode = mode
             if tried.mode.preemption_mode != PreemptionMode.NO_FIT:
                 tried.flavors[name] = FlavorAssignment(flavor, fit.mode.flavor_assignment_mode, borrow=fit.borrow)
@@ -280,7 +280,7 @@ class FlavorAssigner(NamedTuple):
             before = replaced.total_requests[index]
             original = before.flavors.get(resource, "")
             if original != flavor:
-                tried.mode = modes.WORST
+                tried.mode = granular.WORST
                 tried.reasons.append(f"could not assign {flavor} flavor since the original workload is assigned: {original}")
                 tried.no_fit_reason = attempts.most_severe_reason(tried.no_fit_reason, attempts.NO_MATCHING_FLAVOR)
                 break
