@@ -221,8 +221,8 @@ class Assignment:
     # -- topologies -----------------------------------------------------------------------------
 
     def workloads_topology_requests(self, info: Info, cq: ClusterQueueSnapshot) -> WorkloadTASRequests:
-        """The places that podsets still need, by flavor. What cannot be asked for is an error of its
-        podset.
+        """The places that podsets still need, by flavor. What cannot be asked for is an error of
+        its podset.
         """
         result: WorkloadTASRequests = {}
         replaced = self.replace_workload_slice

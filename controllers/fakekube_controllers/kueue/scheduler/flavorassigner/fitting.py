@@ -34,7 +34,7 @@ class Oracle(Protocol):
 
 
 class Fit(NamedTuple):
-    """Whether an amount fits, from how high up quota comes; a text and its reason if not at once."""
+    """Whether an amount fits, and from how high up quota comes; if not at once, why."""
 
     mode: PreemptionMode
     borrow: int

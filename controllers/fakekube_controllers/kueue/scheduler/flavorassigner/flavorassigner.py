@@ -34,8 +34,9 @@ from fakekube_controllers.kueue.workload import states
 from fakekube_controllers.kueue.workload.info import AssignmentClusterQueueState, Info, PodSetResources
 
 
-class _PodSet(NamedTuple):
-    """A podset that is assigned flavors, its place among all, and what it requests."""
+@dataclass(slots=True)
+class _PodSet:
+    """A podset that is assigned flavors, and its place among all."""
 
     index: int
     assigned: PodSetAssignment
@@ -253,9 +254,10 @@ class FlavorAssigner(NamedTuple):
     ) -> _Tried:
         """What becomes of all resources of a group in one flavor."""
         tried = _Tried({}, granular.BEST, 0, [], "")
-        for name, amount in wanted.items():
+        for name, asked in wanted.items():
+            amount = asked
             if self.features.ElasticJobsViaWorkloadSlices and self.replace_workload_slice is not None:
-                amount = self._more_than_replaced(flavor, indexes, name, amount, self.replace_workload_slice, tried)
+                amount = self._more_than_replaced(flavor, indexes, name, asked, self.replace_workload_slice, tried)
             fr = FlavorResource(flavor, name)
             fit = fitting.fits_resource_quota(
                 self.cq, self.info, self.oracle, fr, usage.get(fr, 0), amount, is_fair_sharing=self.enable_fair_sharing)
@@ -290,7 +292,7 @@ class FlavorAssigner(NamedTuple):
     # -- places ---------------------------------------------------------------------------------
 
     def _assign_places(self, assignment: Assignment) -> None:
-        """Find domains for the pods; if there are none now, whether there would be without others."""
+        """Find domains for the pods; if there are none, whether there would be without others."""
         requests = assignment.workloads_topology_requests(self.info, self.cq)
         if assignment.representative_mode() == FlavorAssignmentMode.FIT:
             result = tas.find_topology_assignments_for_workload(self.cq.tas_flavors, requests, workload=self.info.obj)
@@ -328,4 +330,5 @@ class FlavorAssigner(NamedTuple):
 def _attempt(flavor: str, tried: _Tried) -> FlavorAssignmentAttempt:
     mode = tried.mode.preemption_mode
     return FlavorAssignmentAttempt(
-        flavor, mode.flavor_assignment_mode, tried.borrow, mode.preemption_possibility, sorted(tried.reasons), tried.no_fit_reason)
+        flavor, mode.flavor_assignment_mode, tried.borrow, mode.preemption_possibility, sorted(tried.reasons),
+        tried.no_fit_reason)
