@@ -1,1 +1,1 @@
-"""The kinds that Kueue has an integration for, a package each. Upstream: pkg/controller/jobs."""
+"""The kinds of jobs that Kueue manages, a folder each. ``builtin.py`` lists them."""
