@@ -47,7 +47,7 @@ async def equivalent_to_workload(framework: Framework, job: GenericJob, workload
         return same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
     if same_pod_sets(pod_sets, running, ignores_tolerations=ignores_tolerations):
         return True
-    # It may be about to start: what it is without the injected parts is looked at again once it runs.
+    # It may be about to start: what it is without injected parts is looked at again once it runs.
     return job.is_suspended() and same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
 
 

@@ -1,4 +1,19 @@
 """JobSets: one Workload for each, with a pod set for each of its replicated jobs.
 
-Upstream: pkg/controller/jobs/jobset.
+``job.py`` says what a JobSet is to Kueue. Upstream: pkg/controller/jobs/jobset.
 """
+
+from fakekube.client.resources import Resource
+from fakekube_controllers.kueue.jobframework.integrations import Integration
+from fakekube_controllers.kueue.jobframework.job import GenericJob
+
+JOBSETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", namespaced=True)
+
+
+def _job() -> type[GenericJob]:
+    from fakekube_controllers.kueue.jobs.jobset.job import JobSet
+
+    return JobSet
+
+
+JOBSET = Integration("jobset.x-k8s.io/jobset", JOBSETS, _job)

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from fakekube.apimachinery import field_errors, meta
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.client.resources import Resource
 from fakekube_controllers.kueue import podset
 from fakekube_controllers.kueue.jobframework.job import Finished, GenericJob
+from fakekube_controllers.kueue.jobs.jobset import JOBSETS
 from fakekube_controllers.kueue.podset import PodSetInfo
 from fakekube_controllers.kueue.topology import requests, validation
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
 
-JOBSETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", namespaced=True)
-FRAMEWORK = "jobset.x-k8s.io/jobset"
 CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
 JOB_INDEX, JOBSET_NAME = "jobset.sigs.k8s.io/job-index", "jobset.sigs.k8s.io/jobset-name"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -45,7 +43,7 @@ class JobSet(GenericJob):
         """What selects its pods."""
         return f"{JOBSET_NAME}={meta.name_of(self.obj)}"
 
-    async def pod_sets(self, client: "Client | None") -> list[Tree]:  # noqa: ARG002 - upstream's signature
+    async def pod_sets(self, _client: "Client | None") -> list[Tree]:
         """A pod set for each replicated job. Raises TopologyRequestError."""
         return [self._pod_set(each) for each in self.replicated_jobs()]
 
@@ -92,8 +90,8 @@ class JobSet(GenericJob):
     def pods_ready(self) -> bool:
         """Whether all its Jobs are ready, or have succeeded."""
         wanted = sum(map(_replicas, self.replicated_jobs()))
-        return wanted == sum(
-            each.get("ready", 0) + each.get("succeeded", 0) for each in self.status.get("replicatedJobsStatus") or ())
+        present = self.status.get("replicatedJobsStatus") or ()
+        return bool(wanted == sum(each.get("ready", 0) + each.get("succeeded", 0) for each in present))
 
     def reclaimable_pods(self) -> list[Tree] | None:
         """The pods of its Jobs that have succeeded."""

@@ -3,7 +3,7 @@
 Upstream: pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 
@@ -19,8 +19,7 @@ from fakekube_controllers.kueue.jobframework import construction, defaults, obje
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
-from fakekube_controllers.kueue.jobs.leaderworkerset import groups
-from fakekube_controllers.kueue.jobs.leaderworkerset.groups import LEADER_WORKER_SETS
+from fakekube_controllers.kueue.jobs.leaderworkerset import FRAMEWORK, LEADER_WORKER_SETS, groups
 from fakekube_controllers.kueue.jobs.pod.controller import new_group_workload
 from fakekube_controllers.kueue.workload import finish
 
@@ -115,7 +114,7 @@ class LeaderWorkerSetReconciler:
         if gates:
             told = meta.annotations_of(lws).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
             self._framework.event(lws, "Normal", "UpdatedWorkload", f'Updated workload AdmissionGatedBy to "{told}"')
-        await priorities.update_workload_priority(self._framework, request, lws, workload, None)
+        await priorities.update_priorities(self._framework, request, lws, [workload], None)
 
     # pods
 
@@ -146,7 +145,9 @@ class LeaderWorkerSetReconciler:
 
 
 def _wanted(lws: ReadOnlyTree) -> int:
-    """How many Workloads there are to be: more than groups are wanted, while an update adds some."""
+    """How many Workloads there are to be: more than groups are wanted, while an update adds
+    some.
+    """
     replicas, status = groups.replicas_of(lws), lws.get("status") or meta.EMPTY
     rolling = (lws["spec"].get("rolloutStrategy") or meta.EMPTY).get("rollingUpdateConfiguration") or meta.EMPTY
     surge = rolling.get("maxSurge", 0)
@@ -163,7 +164,7 @@ def _owner_of_workload(workload: ReadOnlyTree) -> ObjectKey | None:
 
 
 def _owner_of_pod(pod: ReadOnlyTree) -> ObjectKey | None:
-    if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != groups.FRAMEWORK:
+    if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != FRAMEWORK:
         return None
     return _named_by_label(pod)
 
@@ -173,7 +174,7 @@ def _owner_of_set(sts: ReadOnlyTree) -> ObjectKey | None:
     annotations = meta.annotations_of((sts.get("spec") or meta.EMPTY).get("template") or meta.EMPTY)
     if not (sts.get("status") or meta.EMPTY).get("currentRevision"):
         return None
-    return _named_by_label(sts) if annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION) == groups.FRAMEWORK else None
+    return _named_by_label(sts) if annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK else None
 
 
 def _named_by_label(obj: ReadOnlyTree) -> ObjectKey | None:

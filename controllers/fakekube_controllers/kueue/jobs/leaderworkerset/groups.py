@@ -8,16 +8,14 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.client.resources import Resource
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import podsets
+from fakekube_controllers.kueue.jobframework import construction
 from fakekube_controllers.kueue.jobframework.workload_names import workload_name_for_owner
-from fakekube_controllers.kueue.jobs.statefulset.names import owner_uid
+from fakekube_controllers.kueue.jobs.leaderworkerset import LEADER_WORKER_SETS
+from fakekube_controllers.kueue.jobs.statefulset.workloads import owner_uid
 from fakekube_controllers.kueue.topology import requests
 
-LEADER_WORKER_SETS = Resource("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", namespaced=True)
-FRAMEWORK = "leaderworkerset.x-k8s.io/leaderworkerset"
 PREFIX = "leaderworkerset.sigs.k8s.io"
 NAME, GROUP_INDEX, WORKER_INDEX = f"{PREFIX}/name", f"{PREFIX}/group-index", f"{PREFIX}/worker-index"
 LEADER_NAME = f"{PREFIX}/leader-name"
@@ -71,7 +69,8 @@ def _pod_set(name: str, count: int, template: ReadOnlyTree, features: Features, 
     for field in ("labels", "annotations"):
         if metadata.get(field):
             metadata[field] = {key: value for key, value in metadata[field].items() if not key.startswith(PREFIX) or key == NAME}
-    made = podsets.sanitized({"name": name, "count": count, "template": copy})
+    made: Tree = {"name": name, "count": count, "template": copy}
+    construction.sanitize_pod_sets([made])
     if features.TopologyAwareScheduling:
         request = requests.topology_request(template.get("metadata") or meta.EMPTY, features, **index)
         if request is not None:

@@ -3,6 +3,8 @@
 Upstream: pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go.
 """
 
+from http import HTTPStatus
+
 from fakekube.apimachinery import field_errors, meta
 from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
 from fakekube.apimachinery.field_errors import FieldError, invalid
@@ -13,7 +15,7 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving
-from fakekube_controllers.kueue.jobs.leaderworkerset import groups
+from fakekube_controllers.kueue.jobs.leaderworkerset import FRAMEWORK, LEADER_WORKER_SETS, groups
 from fakekube_controllers.kueue.topology import validation as topology_validation
 from fakekube_controllers.kueue.topology.requests import TopologyRequestError
 
@@ -32,7 +34,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     for each in (leader, worker):
         if each is not None:
             serving.put_queue_and_class(each, lws)
-            objects.put_metadata(each, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, groups.FRAMEWORK)
+            objects.put_metadata(each, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, FRAMEWORK)
             objects.put_metadata(each, "annotations", names.POD_GROUP_SERVING_ANNOTATION, "true")
     is_apart = names.PODSET_GROUP_NAME_ANNOTATION not in meta.annotations_of(worker)
     if features.TopologyAwareScheduling and leader is not None and is_apart:
@@ -42,7 +44,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:
     """Look at a new LeaderWorkerSet, or at a change. Raises Denied."""
     lws, old, features = request.object, request.old_object, options.configuration.features
-    found = serving.errors_of(request, groups.LEADER_WORKER_SETS.gvk, features)
+    found = serving.errors_of(request, LEADER_WORKER_SETS.gvk, features)
     replicas = groups.replicas_of(lws)
     if not 0 <= replicas <= groups.MAX_REPLICAS:
         bound = "must be >= 0" if replicas < 0 else f"must be <= {groups.MAX_REPLICAS}"
@@ -70,7 +72,9 @@ def _shape_errors(old: ReadOnlyTree, lws: ReadOnlyTree, features: Features) -> l
 
 
 def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
-    """The complaints about topologies. Raises Denied where the pod sets cannot be made otherwise."""
+    """The complaints about topologies. Raises Denied where the pod sets cannot be made
+    otherwise.
+    """
     try:
         made, failure = {each["name"]: each for each in groups.pod_sets(lws, features)}, ""
     except TopologyRequestError as error:
@@ -87,5 +91,5 @@ def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
         found += topology_validation.slice_size(where, metadata, made.get(name))
     found += topology_validation.groups([*made.values()], paths)
     if failure and not found:
-        raise Denied(failure, code=webhooks.SERVER_ERROR)
+        raise Denied(failure, code=HTTPStatus.FORBIDDEN, reason="Forbidden")
     return found

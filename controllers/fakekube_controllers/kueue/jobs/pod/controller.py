@@ -34,7 +34,6 @@ from fakekube_controllers.kueue.podset import InvalidPodSetInfo, PodSetInfo
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import states
 
-GROUP_PREFIX = "group/"
 NOT_FOUND = 404
 
 
@@ -51,23 +50,28 @@ class Pod(ComposableJob):
         self.group: list[Tree] | None = None
         self.is_found = obj is not None
         self.absent = 0
-        self.key = ObjectKey("", "")
+        self._key = ObjectKey("", "")
         self._now = 0.0
 
     async def load(self, framework: Framework, key: ObjectKey) -> bool:
         """Read it from the cache; whether it is going or gone."""
-        self.key, self._now = key, framework.clock.time()
-        if not key.namespace.startswith(GROUP_PREFIX):
+        self._key, self._now = key, framework.clock.time()
+        if not key.namespace.startswith(names.GROUP_PREFIX):
             found = framework.jobs.get(*key)
             self.is_found = found is not None
             self.obj = found if found is not None else {"metadata": {"namespace": key.namespace, "name": key.name}}
             # one that has joined a group since it was queued is looked at with its group
             return found is None or meta.is_deleting(found)
-        namespace = key.namespace.removeprefix(GROUP_PREFIX)
+        namespace = key.namespace.removeprefix(names.GROUP_PREFIX)
         self.group = group_of(framework.jobs, namespace, key.name, self.features)
         self.is_found = bool(self.group)
         self.obj = self.group[0] if self.group else {"metadata": {"namespace": namespace, "name": key.name}}
         return not self.group
+
+    @property
+    def key(self) -> ObjectKey:
+        """What is reconciled."""
+        return self._key
 
     def members(self) -> list[Tree]:
         """The pod, or the pods of the group."""
@@ -128,8 +132,10 @@ class Pod(ComposableJob):
         """What selects the pods of a group that a label names."""
         return f"{names.POD_GROUP_NAME_LABEL}={meta.labels_of(self.obj).get(names.POD_GROUP_NAME_LABEL, '')}"
 
-    async def pod_sets(self, client: Client | None) -> list[Tree]:  # noqa: ARG002 - upstream's signature
-        """One of a single pod, one a role of a group. Raises CannotCompose, TopologyRequestError."""
+    async def pod_sets(self, _client: Client | None) -> list[Tree]:
+        """One of a single pod, one a role of a group. Raises CannotCompose,
+        TopologyRequestError.
+        """
         make = partial(pod_set_of, features=self.features)
         if self.group is None:
             return [make(self.obj)]
@@ -147,8 +153,8 @@ class Pod(ComposableJob):
         return [] if found is None else [found]
 
     async def find_matching_workloads(self, framework: Framework) -> Matching:
-        """The Workload that the pods make; on the way those that are too many are deleted, and those
-        that have been replaced are let go.
+        """The Workload that the pods make; on the way those that are too many are deleted, and
+        those that have been replaced are let go.
         """
         if self.group is None:
             return await matching.find_matching_workloads(framework, self)
@@ -197,7 +203,9 @@ class Pod(ComposableJob):
         return written
 
     async def construct_workload(self, framework: Framework) -> Tree:
-        """The Workload of a pod, or of a group that is whole. UnretryableError for one that is not."""
+        """The Workload of a pod, or of a group that is whole. UnretryableError for one that is
+        not.
+        """
         if self.group is None:
             return await self._construct_single(framework)
         active, inactive = groups.partition(self.group)
@@ -230,7 +238,7 @@ class Pod(ComposableJob):
         construction.put_owner(workload, self.obj)
         return workload
 
-    def _checked_count(self, framework: Framework, active: Sequence[ReadOnlyTree]) -> int:
+    def _checked_count(self, framework: Framework, active: Sequence[Tree]) -> int:
         try:
             return groups.check(self.members(), active, self.features)
         except groups.TooFewPods as error:
@@ -253,7 +261,7 @@ class Pod(ComposableJob):
 
     # its life
 
-    async def run(self, framework: Framework, workload: ReadOnlyTree, infos: list[PodSetInfo], message: str) -> None:  # noqa: ARG002
+    async def run(self, framework: Framework, workload: ReadOnlyTree, infos: list[PodSetInfo], message: str) -> None:
         """Let the gated pods go, each with what its role gets. PermanentError where one cannot."""
         if self.group is None:
             podset.expect_podsets(infos, 1)
@@ -275,9 +283,11 @@ class Pod(ComposableJob):
         return True
 
     async def stop(
-        self, framework: Framework, infos: list[PodSetInfo] | None, reason: str, message: str,  # noqa: ARG002
+        self, framework: Framework, infos: list[PodSetInfo] | None, reason: str, message: str,
     ) -> list[Tree]:
-        """Delete the pods that run, or all where the Workload is deleted; those deleted by this call."""
+        """Delete the pods that run, or all where the Workload is deleted; those deleted by this
+        call.
+        """
         stopped: list[Tree] = []
         for pod in self.members():
             if meta.is_deleting(pod) or (reason != WORKLOAD_DELETED and pods.is_suspended(pod)):
@@ -357,7 +367,7 @@ class Pod(ComposableJob):
         """See ``run``."""
         raise NotImplementedError
 
-    def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:  # noqa: ARG002
+    def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:
         """A pod that was started is what it is."""
         return False
 
@@ -425,14 +435,4 @@ def request_of(pod: ReadOnlyTree, features: Features) -> ObjectKey:
     """What is reconciled for a pod: itself, or its group."""
     group = pods.pod_group_name(pod, features)
     key = meta.key_of(pod)
-    return ObjectKey(f"{GROUP_PREFIX}{key.namespace}", group) if group else key
-
-
-def requests_of_workload(workload: ReadOnlyTree) -> list[ObjectKey]:
-    """What is reconciled for a Workload: the group of its name, or the pod that it is of."""
-    namespace, name = meta.key_of(workload)
-    if meta.owners_of(workload) and meta.annotations_of(workload).get(names.IS_GROUP_WORKLOAD_ANNOTATION) == "true":
-        return [ObjectKey(f"{GROUP_PREFIX}{namespace}", name)]
-    owner = meta.controller_of(workload)
-    is_pod = owner is not None and (owner["apiVersion"], owner["kind"]) == (PODS.api_version, PODS.kind)
-    return [ObjectKey(namespace, owner["name"])] if owner is not None and is_pod else []
+    return ObjectKey(f"{names.GROUP_PREFIX}{key.namespace}", group) if group else key

@@ -49,7 +49,9 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
 
 
 async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, options: Options) -> bool:
-    """Whether a pod that nobody else holds is Kueue's; it gets the queue and class that it lacks."""
+    """Whether a pod that nobody else holds is Kueue's; it gets the queue and class that it
+    lacks.
+    """
     configuration = options.configuration
     everything = configuration.manage_jobs_without_queue_name
     if not await defaults.namespace_matches(client, request.namespace, configuration.managed_jobs_namespace_selector):

@@ -13,14 +13,13 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS, STATEFUL_SETS
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.kueue import names as keys
-from fakekube_controllers.kueue import patches
+from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.jobframework import construction, defaults, objects, priorities
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
 from fakekube_controllers.kueue.jobs.pod.controller import group_of, new_group_workload
-from fakekube_controllers.kueue.jobs.statefulset import names
+from fakekube_controllers.kueue.jobs.statefulset import FRAMEWORK, workloads
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import reasons, reservation, states
 
@@ -41,10 +40,10 @@ class StatefulSetReconciler:
     def setup(self, queue: WorkQueue[ObjectKey]) -> None:
         """Look at a StatefulSet again when it has a new pod."""
         def added(pod: Tree) -> None:
-            if meta.annotations_of(pod).get(keys.SUSPENDED_BY_PARENT_ANNOTATION) != names.FRAMEWORK:
+            if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != FRAMEWORK:
                 return
             owner = meta.controller_of(pod)
-            if owner is not None and names.is_stateful_set(owner):
+            if owner is not None and workloads.is_stateful_set(owner):
                 queue.add_after(ObjectKey(meta.namespace_of(pod), owner["name"]), POD_BATCH_SECONDS)
 
         self._framework.ctx.add_handler(PODS, added)
@@ -52,12 +51,12 @@ class StatefulSetReconciler:
     async def reconcile(self, request: Request) -> Result | None:
         """Bring the Workload and the pods of a StatefulSet up to date. Raises APIError."""
         sts = self._framework.jobs.get(*request)
-        if sts is None or names.is_managed_by_another_framework(sts):
+        if sts is None or workloads.is_managed_by_another_framework(sts):
             return None
         if not await defaults.workload_should_be_suspended(self._framework.client, sts, self._options):
             return None
-        workload = self._workload_of(sts)
-        name = names.workload_name(sts, self._features) if workload is None else meta.name_of(workload)
+        workload = workloads.find_workload(self._framework.workloads, sts, self._features)
+        name = workloads.workload_name(sts, self._features) if workload is None else meta.name_of(workload)
         group = group_of(self._pods, request.namespace, name, self._features)
         await self._sync_queue(request, sts, group)
         for pod in group:
@@ -65,16 +64,12 @@ class StatefulSetReconciler:
         await self._reconcile_workload(request, sts, workload)
         return None
 
-    def _workload_of(self, sts: ReadOnlyTree) -> Tree | None:
-        """The Workload of a StatefulSet, perhaps with the name that another release gave it."""
-        return names.find_workload(self._framework.workloads, sts, self._features)
-
     async def _sync_queue(self, request: Request, sts: ReadOnlyTree, group: list[Tree]) -> None:
         queue = objects.queue_name(sts)
         if not queue or not _replicas(sts):
             return
         for pod in group:
-            if meta.labels_of(pod).get(keys.QUEUE_LABEL) != queue:
+            if meta.labels_of(pod).get(names.QUEUE_LABEL) != queue:
                 await self._patch_pod(request, pod, partial(_put_queue, queue))
 
     async def _patch_pod(self, request: Request, pod: Tree, update: patches.Update) -> None:
@@ -88,7 +83,7 @@ class StatefulSetReconciler:
         replicas, everything = _replicas(sts), self._framework.configuration.manage_jobs_without_queue_name
         queue = objects.queue_name(sts)
         if workload is None:
-            is_remote = keys.MULTIKUEUE_ORIGIN_LABEL in meta.labels_of(sts)
+            is_remote = names.MULTIKUEUE_ORIGIN_LABEL in meta.labels_of(sts)
             if replicas and (queue or everything) and not is_remote:
                 await self._create_workload(request, sts)
             return
@@ -103,7 +98,7 @@ class StatefulSetReconciler:
         if changed != workload:
             workload = await self._framework.update_workload(request, changed)
         if gates:
-            told = meta.annotations_of(sts).get(keys.ADMISSION_GATED_BY_ANNOTATION, "")
+            told = meta.annotations_of(sts).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
             self._framework.event(sts, "Normal", "UpdatedWorkload", f'Updated workload AdmissionGatedBy to "{told}"')
         if releases:
             await self._unreserve(request, workload, reasons.ON_HOLD, ON_HOLD)
@@ -116,29 +111,29 @@ class StatefulSetReconciler:
         now = self._framework.clock.time()
 
         def update(changed: Tree) -> bool:
-            return reservation.unset_quota_reservation_with_condition(changed, reason, message, now=now)
+            return reservation.unset_quota_reservation_with_condition(changed, reason, message, now=now, features=self._features)
 
         written = await patches.patch_status(
-            self._framework.client, keys.WORKLOADS, workload, update, retry_on_conflict=True)
-        self._framework.wrote(request, keys.WORKLOADS, written)
+            self._framework.client, names.WORKLOADS, workload, update, retry_on_conflict=True)
+        self._framework.wrote(request, names.WORKLOADS, written)
 
     async def _create_workload(self, request: Request, sts: Tree) -> None:
         workload = self._construct(sts)
         pod_sets = workload["spec"]["podSets"]
         priorities.put_priority(workload, priorities.extract_priority(self._framework, sts, pod_sets, None))
         try:
-            created = await self._framework.client.create(keys.WORKLOADS, workload)
+            created = await self._framework.client.create(names.WORKLOADS, workload)
         except APIError as error:
             if error.code != CONFLICT:
                 raise
             return
-        self._framework.wrote(request, keys.WORKLOADS, created)
+        self._framework.wrote(request, names.WORKLOADS, created)
         self._framework.event(sts, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
 
     def _construct(self, sts: Tree) -> Tree:
         template = sts["spec"]["template"]
         pod_set: Tree = {
-            "name": keys.DEFAULT_PODSET_NAME, "count": _replicas(sts), "template": {"spec": deepcopy(template["spec"])}}
+            "name": names.DEFAULT_PODSET_NAME, "count": _replicas(sts), "template": {"spec": deepcopy(template["spec"])}}
         construction.sanitize_pod_sets([pod_set])
         if self._features.TopologyAwareScheduling:
             request = requests.topology_request(
@@ -147,8 +142,8 @@ class StatefulSetReconciler:
                 pod_set["topologyRequest"] = request
         integrations = self._framework.configuration.integrations._replace(label_keys_to_copy=(), annotation_keys_to_copy=())
         configuration = self._framework.configuration._replace(integrations=integrations)
-        made = new_group_workload(names.workload_name(sts, self._features), sts, [pod_set], configuration)
-        objects.put_metadata(made, "labels", keys.JOB_UID_LABEL, meta.uid_of(sts))
+        made = new_group_workload(workloads.workload_name(sts, self._features), sts, [pod_set], configuration)
+        objects.put_metadata(made, "labels", names.JOB_UID_LABEL, meta.uid_of(sts))
         put_owner(made, sts)
         return made
 
@@ -159,8 +154,8 @@ def put_owner(workload: Tree, sts: ReadOnlyTree) -> None:
         return
     reference = meta.owner_reference({"apiVersion": STATEFUL_SETS.api_version, "kind": STATEFUL_SETS.kind, **sts})
     workload["metadata"]["ownerReferences"] = [*meta.owners_of(workload), reference]
-    objects.put_metadata(workload, "annotations", keys.JOB_OWNER_GVK_ANNOTATION, names.GVK_TEXT)
-    objects.put_metadata(workload, "annotations", keys.JOB_OWNER_NAME_ANNOTATION, meta.name_of(sts))
+    objects.put_metadata(workload, "annotations", names.JOB_OWNER_GVK_ANNOTATION, workloads.GVK_TEXT)
+    objects.put_metadata(workload, "annotations", names.JOB_OWNER_NAME_ANNOTATION, meta.name_of(sts))
 
 
 def _replicas(sts: ReadOnlyTree) -> int:
@@ -169,7 +164,7 @@ def _replicas(sts: ReadOnlyTree) -> int:
 
 
 def _put_queue(queue: str, pod: Tree) -> bool:
-    objects.put_metadata(pod, "labels", keys.QUEUE_LABEL, queue)
+    objects.put_metadata(pod, "labels", names.QUEUE_LABEL, queue)
     return True
 
 

@@ -10,20 +10,14 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS, STATEFUL_SETS
 from fakekube.runtime.reconcile import Request, Result
-from fakekube_controllers.kueue import names as keys
-from fakekube_controllers.kueue import pods
+from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobs.pod.controller import without_pod_finalizer
-from fakekube_controllers.kueue.jobs.statefulset import names
+from fakekube_controllers.kueue.jobs.statefulset import workloads
 from fakekube_controllers.kueue.jobs.statefulset.controller import POD_INDEX
 
 NOT_FOUND = 404
-
-
-def is_of_stateful_set(pod: ReadOnlyTree) -> bool:
-    """Whether a StatefulSet lets a pod wait."""
-    return meta.annotations_of(pod).get(keys.SUSPENDED_BY_PARENT_ANNOTATION) == names.FRAMEWORK
 
 
 class StatefulSetPodReconciler:
@@ -49,7 +43,7 @@ class StatefulSetPodReconciler:
 
     def _owner_of(self, pod: ReadOnlyTree) -> ReadOnlyTree | None:
         owner = meta.controller_of(pod)
-        if owner is None or not names.is_stateful_set(owner):
+        if owner is None or not workloads.is_stateful_set(owner):
             return None
         return self._sets.get(meta.namespace_of(pod), owner["name"])
 
@@ -57,26 +51,26 @@ class StatefulSetPodReconciler:
         if sts is None:
             return False
         features, queue = self._features, objects.queue_name(sts)
-        workload = names.find_workload(self._framework.workloads, sts, features)
-        name = names.workload_name(sts, features) if workload is None else meta.name_of(workload)
+        workload = workloads.find_workload(self._framework.workloads, sts, features)
+        name = workloads.workload_name(sts, features) if workload is None else meta.name_of(workload)
         if pods.pod_group_name(pod, features) == name:
-            if not queue or meta.labels_of(pod).get(keys.QUEUE_LABEL) == queue:
+            if not queue or meta.labels_of(pod).get(names.QUEUE_LABEL) == queue:
                 return False
-            objects.put_metadata(pod, "labels", keys.QUEUE_LABEL, queue)
+            objects.put_metadata(pod, "labels", names.QUEUE_LABEL, queue)
             return True
         if not queue and not self._framework.configuration.manage_jobs_without_queue_name:
             return False
-        objects.put_metadata(pod, "labels", keys.MANAGED_LABEL, "true")
-        for label in (keys.QUEUE_LABEL, keys.WORKLOAD_PRIORITY_CLASS_LABEL):
+        objects.put_metadata(pod, "labels", names.MANAGED_LABEL, "true")
+        for label in (names.QUEUE_LABEL, names.WORKLOAD_PRIORITY_CLASS_LABEL):
             if value := meta.labels_of(sts).get(label):
                 objects.put_metadata(pod, "labels", label, value)
         objects.set_prebuilt_workload_name(pod, name, features)
         pods.set_pod_group_name(pod, name, features)
         replicas = sts["spec"].get("replicas")
         for annotation, value in (
-            (keys.POD_GROUP_TOTAL_COUNT_ANNOTATION, str(1 if replicas is None else replicas)),
-            (keys.POD_GROUP_FAST_ADMISSION_ANNOTATION, "true"), (keys.POD_GROUP_SERVING_ANNOTATION, "true"),
-            (keys.POD_GROUP_POD_INDEX_LABEL_ANNOTATION, POD_INDEX), (keys.ROLE_HASH_ANNOTATION, keys.DEFAULT_PODSET_NAME),
+            (names.POD_GROUP_TOTAL_COUNT_ANNOTATION, str(1 if replicas is None else replicas)),
+            (names.POD_GROUP_FAST_ADMISSION_ANNOTATION, "true"), (names.POD_GROUP_SERVING_ANNOTATION, "true"),
+            (names.POD_GROUP_POD_INDEX_LABEL_ANNOTATION, POD_INDEX), (names.ROLE_HASH_ANNOTATION, names.DEFAULT_PODSET_NAME),
         ):
             objects.put_metadata(pod, "annotations", annotation, value)
         return True

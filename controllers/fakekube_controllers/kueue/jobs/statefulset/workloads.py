@@ -7,8 +7,8 @@ from fakekube.client.resources import STATEFUL_SETS
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework.workload_names import workload_name_for_owner
+from fakekube_controllers.kueue.jobs.statefulset import FRAMEWORK
 
-FRAMEWORK = "statefulset"
 GVK_TEXT = "apps/v1, Kind=StatefulSet"
 
 
