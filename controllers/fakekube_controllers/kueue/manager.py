@@ -20,6 +20,8 @@ from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
 from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.jobframework import setup
+from fakekube_controllers.kueue.jobs import builtin
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -64,8 +66,12 @@ class Manager:
         self.kueue = self._parts = None
 
 
+def _integrations(kueue: Kueue) -> Iterable[Declaration]:
+    return setup.controllers(builtin.options_of(kueue.configuration))
+
+
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = ()
+    parts: tuple[Controllers, ...] = (_integrations,)
     for part in parts:
         yield from part(kueue)

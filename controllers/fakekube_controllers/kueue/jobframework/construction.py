@@ -100,7 +100,7 @@ def put_owner(workload: Tree, obj: ReadOnlyTree) -> None:
     """
     owner = meta.controller_of(workload)
     if owner is not None and owner["uid"] != meta.uid_of(obj):
-        raise UnretryableError(f"{objects.workload_key(workload)} is already owned by another {owner['kind']}: {owner['name']}")
+        raise UnretryableError(f"{meta.key_of(workload)} is already owned by another {owner['kind']}: {owner['name']}")
     metadata = workload["metadata"]
     kept = [each for each in meta.owners_of(workload) if each["uid"] != meta.uid_of(obj)]
     metadata["ownerReferences"] = [*kept, meta.controller_reference(obj)]

@@ -135,7 +135,7 @@ async def _delete(framework: Framework, job: GenericJob, to_delete: Sequence[Rea
     for workload in to_delete:
         if await stopping.delete_workload(framework, workload):
             deleted += 1
-            message = f"Deleted not matching Workload: {objects.workload_key(workload)}"
+            message = f"Deleted not matching Workload: {meta.key_of(workload)}"
             framework.event(job.obj, "Normal", "DeletedWorkload", message)
     if deleted and has_match:
         raise ExtraWorkloads(f"extra workloads: deleted {len(to_delete)} workloads")
@@ -149,7 +149,7 @@ async def _update_to_match(framework: Framework, job: GenericJob, workload: Read
     await construction.prepare_workload(framework, job, new, active=states.spec_of(workload).get("active"))
     changed: Tree = {**workload, "spec": new["spec"]}
     written = await framework.update_workload(job.key, changed)
-    message = f"Updated not matching Workload for suspended job: {objects.workload_key(workload)}"
+    message = f"Updated not matching Workload for suspended job: {meta.key_of(workload)}"
     framework.event(job.obj, "Normal", "UpdatedWorkload", message)
     return written
 

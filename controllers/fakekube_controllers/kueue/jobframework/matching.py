@@ -30,7 +30,7 @@ async def find_matching_workloads(framework: Framework, job: GenericJob) -> Matc
 
 
 async def equivalent_to_workload(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> bool:
-    """Whether a Workload is that of a job, which is its controller and has the same podsets."""
+    """Whether a Workload is that of a job: its controller, with the same podsets."""
     features = framework.features
     owner = meta.controller_of(workload)
     if owner is None or owner["name"] != meta.name_of(job.obj):
@@ -47,7 +47,7 @@ async def equivalent_to_workload(framework: Framework, job: GenericJob, workload
         return same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
     if same_pod_sets(pod_sets, running, ignores_tolerations=ignores_tolerations):
         return True
-    # It may be about to start: what it is without injected parts is looked at again once it runs.
+    # It may be about to start; once it runs it is compared again, with the injected parts.
     return job.is_suspended() and same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
 
 

@@ -57,8 +57,3 @@ def put_metadata(obj: Tree, where: str, key: str, value: str) -> None:
     """
     metadata = obj.setdefault("metadata", {})
     metadata[where] = {**(metadata.get(where) or {}), key: value}
-
-
-def workload_key(workload: ReadOnlyTree) -> str:
-    """``namespace/name``, as Events and annotations name a Workload."""
-    return f"{meta.namespace_of(workload)}/{meta.name_of(workload)}"

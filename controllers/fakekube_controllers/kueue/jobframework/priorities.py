@@ -88,7 +88,7 @@ async def update_priorities(
         changed = deepcopy(dict(workload))
         put_priority(changed, priority)
         await framework.update_workload(key, changed)
-        message = f"Updated workload priority class: {objects.workload_key(workload)}"
+        message = f"Updated workload priority class: {meta.key_of(workload)}"
         framework.event(obj, "Normal", "UpdatedWorkload", message)
 
 

@@ -141,7 +141,7 @@ class JobReconciler:
         await construction.prepare_workload(framework, job, workload)
         created = await framework.client.create(names.WORKLOADS, workload)
         framework.wrote(key, names.WORKLOADS, created)
-        framework.event(job.obj, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
+        framework.event(job.obj, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
 
     async def _reconcile_workload(self, key: ObjectKey, job: GenericJob, workload: ReadOnlyTree) -> Result | None:
         framework = self.framework
@@ -183,7 +183,7 @@ class JobReconciler:
         return None
 
     def _say_finished(self, job: GenericJob, workload: ReadOnlyTree) -> None:
-        message = f"Workload '{objects.workload_key(workload)}' is declared finished"
+        message = f"Workload '{meta.key_of(workload)}' is declared finished"
         self.framework.event(job.obj, "Normal", "FinishedWorkload", message)
 
     async def _finish(self, key: ObjectKey, workload: ReadOnlyTree, reason: str, message: str) -> None:

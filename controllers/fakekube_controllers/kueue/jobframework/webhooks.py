@@ -47,7 +47,7 @@ def webhook(
         "resources": [resource.plural, *(f"{resource.plural}/{each}" for each in subresources)]}
     selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": excluded}]}
     configuration = MUTATING_CONFIGURATION if mutating else VALIDATING_CONFIGURATION
-    fields = {"rules": [rule], "namespaceSelector": selector}
+    fields = {"rules": [rule], "namespace_selector": selector}
     return Webhook(function, (), chosen, mutating, name, fields, configuration, has_client=True)
 
 

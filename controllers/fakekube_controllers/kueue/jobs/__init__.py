@@ -1,1 +1,4 @@
-"""The kinds of jobs that Kueue manages, a folder each. ``builtin.py`` lists them."""
+"""The kinds that Kueue has an integration for, a package each; ``builtin.py`` lists them.
+
+Upstream: pkg/controller/jobs.
+"""

@@ -138,7 +138,7 @@ def _replacements(unfinished: Sequence[Tree]) -> dict[str, Tree]:
 
 
 def _key(workload: ReadOnlyTree) -> str:
-    return states.reference_text(states.key(workload))
+    return str(meta.key_of(workload))
 
 
 def scaled(workload: ReadOnlyTree, counts: PodSetsCounts) -> Tree:

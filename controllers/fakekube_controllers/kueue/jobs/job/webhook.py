@@ -6,11 +6,10 @@ from functools import partial
 from fakekube.apimachinery import field_errors, meta, strconv
 from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid
-from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import JOBS
 from fakekube.runtime.addon import Webhook
-from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.jobframework import objects, validation
 from fakekube_controllers.kueue.jobframework import webhooks as framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
@@ -34,14 +33,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     job = Job(options.configuration.features, request.object)
     await framework.apply_defaults(client, job, options)
     if objects.is_elastic(job.obj, job.features):
-        gate_template(job.spec["template"], names.ELASTIC_JOB_GATE)
-
-
-def gate_template(template: Tree, name: str) -> None:
-    """Hold the pods of a template, which is the caller's own, by a scheduling gate."""
-    gates = template["spec"].get("schedulingGates") or []
-    if {"name": name} not in gates:
-        template["spec"]["schedulingGates"] = [*gates, {"name": name}]
+        pods.gate(job.spec["template"], names.ELASTIC_JOB_GATE)
 
 
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:

@@ -102,7 +102,7 @@ class LeaderWorkerSetReconciler:
         priorities.put_priority(made, priorities.extract_priority(self._framework, lws, pod_sets, None))
         created = await self._framework.client.create(names.WORKLOADS, made)
         self._framework.wrote(request, names.WORKLOADS, created)
-        self._framework.event(lws, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
+        self._framework.event(lws, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
 
     async def _update(self, request: Request, lws: Tree, workload: Tree) -> None:
         changed, gates, queue = deepcopy(workload), False, objects.queue_name(lws)

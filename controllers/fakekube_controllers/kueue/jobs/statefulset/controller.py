@@ -128,7 +128,7 @@ class StatefulSetReconciler:
                 raise
             return
         self._framework.wrote(request, names.WORKLOADS, created)
-        self._framework.event(sts, "Normal", "CreatedWorkload", f"Created Workload: {objects.workload_key(created)}")
+        self._framework.event(sts, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
 
     def _construct(self, sts: Tree) -> Tree:
         template = sts["spec"]["template"]
