@@ -34,7 +34,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
 
 
 def _controllers(options: Options) -> Iterable[Declaration]:
-    building = builder.controller("leaderworkerset").starts_with(LEADER_WORKER_SETS, (PODS, _waits))
+    building = builder.controller("kueue-leaderworkerset").starts_with(LEADER_WORKER_SETS, (PODS, _waits))
     yield building.complete(partial(_reconciler, options))
 
 

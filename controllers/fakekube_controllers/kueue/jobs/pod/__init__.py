@@ -43,7 +43,7 @@ def _controllers(options: Options) -> Iterable[Declaration]:
 
         return [request_of(pod, options.configuration.features)]
 
-    building = builder.controller(FRAMEWORK).watches(PODS, requests, predicate=predicates.for_objects(is_of_kueue))
+    building = builder.controller(f"kueue-{FRAMEWORK}").watches(PODS, requests, predicate=predicates.for_objects(is_of_kueue))
     building = building.watches(names.WORKLOADS, requests_of_workload)
     building = building.starts_with((PODS, is_of_kueue), (names.WORKLOADS, _is_of_pods))
     yield building.complete(partial(_reconciler, options))

@@ -38,9 +38,9 @@ def _controllers(options: Options) -> Iterable[Declaration]:
     def may_be_managed(sts: ReadOnlyTree) -> bool:
         return everything or bool(objects.queue_name(sts))
 
-    sets = builder.controller(FRAMEWORK).for_(STATEFUL_SETS, predicate=predicates.for_objects(may_be_managed))
+    sets = builder.controller(f"kueue-{FRAMEWORK}").for_(STATEFUL_SETS, predicate=predicates.for_objects(may_be_managed))
     yield sets.starts_with((STATEFUL_SETS, may_be_managed)).complete(partial(_reconciler, options))
-    pods = builder.controller(f"{FRAMEWORK}_pod").for_(PODS, predicate=Predicate(_waits, _waits_now, _never))
+    pods = builder.controller(f"kueue-{FRAMEWORK}-pod").for_(PODS, predicate=Predicate(_waits, _waits_now, _never))
     yield pods.starts_with((PODS, _waits)).complete(partial(_pod_reconciler, options))
 
 
