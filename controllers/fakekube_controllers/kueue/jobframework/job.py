@@ -248,12 +248,11 @@ class GenericJob(ABC):
             change()
             return True
 
+        written: Tree | None = None
         try:
             written = await framework.patch(meta.key_of(old), self.resource, old, update, subresource=subresource)
-        except BaseException:
-            self.obj = old
-            raise
-        self.obj = written or old
+        finally:
+            self.obj = written or old
 
     @property
     def spec(self) -> Tree:
