@@ -2,12 +2,16 @@
 
 import pytest
 
-from fakekube.client.resources import JOBS, NAMESPACES, PODS
+from fakekube.client.resources import JOBS, PODS
 from fakekube_controllers.kueue import names
 from tests.controllers.kueue.jobs.conftest import condition_of
 from tests.controllers.kueue.jobs.conftest import manifest as job_manifest
 from tests.controllers.kueue.pods.conftest import manifest
 from tests.controllers.world import NAMESPACE
+
+
+def gates_of(pod):
+    return [each["name"] for each in pod["spec"].get("schedulingGates", ())]
 
 
 @pytest.mark.spec("KUEUE-128")
@@ -76,7 +80,8 @@ async def test_an_evicted_pod_is_deleted(pods):
     await pods.evict(await pods.workload())
     pod, workload = await pods.pod(), await pods.workload()
     target = next(each for each in pod["status"]["conditions"] if each["type"] == "TerminationTarget")
-    assert (target["status"], target["reason"], target["message"]) == ("True", "WorkloadEvictedDueToPreempted", "for somebody else")
+    assert (target["status"], target["reason"], target["message"]) == (
+        "True", "WorkloadEvictedDueToPreempted", "for somebody else")
     assert "deletionTimestamp" in pod["metadata"]
     assert pod["metadata"]["finalizers"] == ["example.com/mine"]
     assert condition_of(workload, "Requeued") == ("False", "Preempted", "for somebody else")
@@ -99,8 +104,6 @@ async def test_pods_that_are_left_alone(pods):
     plain = await pods.add(manifest("p", labels={}))
     assert "schedulingGates" not in plain["spec"]
     assert "finalizers" not in plain["metadata"]
-    await pods.client.create(NAMESPACES, {"metadata": {"name": "kube-system"}}) if not await pods.client.get(
-        NAMESPACES, "kube-system", missing_ok=True) else None
     system = await pods.client.create(PODS, manifest("s", namespace="kube-system"))
     assert "schedulingGates" not in system["spec"]
     await pods.client.create(JOBS, job_manifest("j"))
@@ -120,11 +123,7 @@ async def test_a_pod_of_a_job_without_a_queue(pods):
     made = manifest("p")
     made["metadata"]["ownerReferences"] = [owner]
     pod = await pods.add(made)
-    assert pods_gates(pod) == [names.ADMISSION_GATE, names.TOPOLOGY_GATE]
-
-
-def pods_gates(pod):
-    return [each["name"] for each in pod["spec"].get("schedulingGates", ())]
+    assert gates_of(pod) == [names.ADMISSION_GATE, names.TOPOLOGY_GATE]
 
 
 @pytest.mark.spec("KUEUE-128")
