@@ -6,9 +6,7 @@ from fakekube.client.resources import DEPLOYMENTS
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Options
-from fakekube_controllers.kueue.jobs import serving
-
-FRAMEWORK = "deployment"
+from fakekube_controllers.kueue.jobs import kinds, serving
 
 
 async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
@@ -17,7 +15,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     if not await serving.apply_defaults(client, deployment, options):
         return
     template = deployment["spec"]["template"]
-    objects.put_metadata(template, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, FRAMEWORK)
+    objects.put_metadata(template, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, kinds.DEPLOYMENT)
     objects.put_metadata(template, "labels", names.MANAGED_LABEL, "true")
     serving.put_queue_and_class(template, deployment)
 

@@ -3,11 +3,9 @@
 ``job.py`` says what a JobSet is to Kueue. Upstream: pkg/controller/jobs/jobset.
 """
 
-from fakekube.client.resources import Resource
 from fakekube_controllers.kueue.jobframework.integrations import Integration
 from fakekube_controllers.kueue.jobframework.job import GenericJob
-
-JOBSETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", namespaced=True)
+from fakekube_controllers.kueue.jobs.kinds import JOBSETS
 
 
 def _job() -> type[GenericJob]:

@@ -9,7 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import podset
 from fakekube_controllers.kueue.jobframework.job import Finished, GenericJob
-from fakekube_controllers.kueue.jobs.jobset import JOBSETS
+from fakekube_controllers.kueue.jobs.kinds import JOBSETS
 from fakekube_controllers.kueue.podset import PodSetInfo
 from fakekube_controllers.kueue.topology import requests, validation
 

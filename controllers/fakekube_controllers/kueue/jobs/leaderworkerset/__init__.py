@@ -9,7 +9,7 @@ from functools import partial
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.client.resources import PODS, Resource
+from fakekube.client.resources import PODS
 from fakekube.runtime import builder
 from fakekube.runtime.addon import Webhook
 from fakekube.runtime.builder import Declaration
@@ -18,9 +18,9 @@ from fakekube.runtime.reconcile import Reconciler
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
+from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET as FRAMEWORK
+from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SETS
 
-LEADER_WORKER_SETS = Resource("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", namespaced=True)
-FRAMEWORK = "leaderworkerset.x-k8s.io/leaderworkerset"
 OPERATIONS = ("CREATE", "UPDATE")
 
 

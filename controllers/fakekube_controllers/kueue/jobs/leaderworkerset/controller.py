@@ -19,7 +19,8 @@ from fakekube_controllers.kueue.jobframework import construction, defaults, obje
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
-from fakekube_controllers.kueue.jobs.leaderworkerset import FRAMEWORK, LEADER_WORKER_SETS, groups
+from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET, LEADER_WORKER_SETS
+from fakekube_controllers.kueue.jobs.leaderworkerset import groups
 from fakekube_controllers.kueue.jobs.pod.controller import new_group_workload
 from fakekube_controllers.kueue.workload import finish
 
@@ -164,7 +165,7 @@ def _owner_of_workload(workload: ReadOnlyTree) -> ObjectKey | None:
 
 
 def _owner_of_pod(pod: ReadOnlyTree) -> ObjectKey | None:
-    if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != FRAMEWORK:
+    if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != LEADER_WORKER_SET:
         return None
     return _named_by_label(pod)
 
@@ -174,7 +175,7 @@ def _owner_of_set(sts: ReadOnlyTree) -> ObjectKey | None:
     annotations = meta.annotations_of((sts.get("spec") or meta.EMPTY).get("template") or meta.EMPTY)
     if not (sts.get("status") or meta.EMPTY).get("currentRevision"):
         return None
-    return _named_by_label(sts) if annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK else None
+    return _named_by_label(sts) if annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION) == LEADER_WORKER_SET else None
 
 
 def _named_by_label(obj: ReadOnlyTree) -> ObjectKey | None:

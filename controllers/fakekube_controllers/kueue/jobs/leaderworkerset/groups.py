@@ -12,7 +12,7 @@ from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import construction
 from fakekube_controllers.kueue.jobframework.workload_names import workload_name_for_owner
-from fakekube_controllers.kueue.jobs.leaderworkerset import LEADER_WORKER_SETS
+from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SETS
 from fakekube_controllers.kueue.jobs.statefulset.workloads import owner_uid
 from fakekube_controllers.kueue.topology import requests
 

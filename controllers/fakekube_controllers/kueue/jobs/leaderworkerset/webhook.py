@@ -15,7 +15,8 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving
-from fakekube_controllers.kueue.jobs.leaderworkerset import FRAMEWORK, LEADER_WORKER_SETS, groups
+from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET, LEADER_WORKER_SETS
+from fakekube_controllers.kueue.jobs.leaderworkerset import groups
 from fakekube_controllers.kueue.topology import validation as topology_validation
 from fakekube_controllers.kueue.topology.requests import TopologyRequestError
 
@@ -34,7 +35,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     for each in (leader, worker):
         if each is not None:
             serving.put_queue_and_class(each, lws)
-            objects.put_metadata(each, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, FRAMEWORK)
+            objects.put_metadata(each, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, LEADER_WORKER_SET)
             objects.put_metadata(each, "annotations", names.POD_GROUP_SERVING_ANNOTATION, "true")
     is_apart = names.PODSET_GROUP_NAME_ANNOTATION not in meta.annotations_of(worker)
     if features.TopologyAwareScheduling and leader is not None and is_apart:

@@ -19,8 +19,8 @@ from fakekube.runtime.reconcile import Reconciler
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
+from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET as FRAMEWORK
 
-FRAMEWORK = "statefulset"
 OPERATIONS = ("CREATE", "UPDATE")
 
 

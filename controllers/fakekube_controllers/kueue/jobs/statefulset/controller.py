@@ -18,8 +18,9 @@ from fakekube_controllers.kueue.jobframework import construction, defaults, obje
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
+from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET
 from fakekube_controllers.kueue.jobs.pod.controller import group_of, new_group_workload
-from fakekube_controllers.kueue.jobs.statefulset import FRAMEWORK, workloads
+from fakekube_controllers.kueue.jobs.statefulset import workloads
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import reasons, reservation, states
 
@@ -40,7 +41,7 @@ class StatefulSetReconciler:
     def setup(self, queue: WorkQueue[ObjectKey]) -> None:
         """Look at a StatefulSet again when it has a new pod."""
         def added(pod: Tree) -> None:
-            if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != FRAMEWORK:
+            if meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) != STATEFUL_SET:
                 return
             owner = meta.controller_of(pod)
             if owner is not None and workloads.is_stateful_set(owner):

@@ -13,7 +13,8 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving
-from fakekube_controllers.kueue.jobs.statefulset import FRAMEWORK, workloads
+from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET
+from fakekube_controllers.kueue.jobs.statefulset import workloads
 from fakekube_controllers.kueue.workload import states
 
 REPLICAS, POD_SPEC = "spec.replicas", "spec.template.spec"
@@ -26,7 +27,7 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
         return
     sts: Tree = request.object
     if await serving.apply_defaults(client, sts, options):
-        objects.put_metadata(sts["spec"]["template"], "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, FRAMEWORK)
+        objects.put_metadata(sts["spec"]["template"], "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, STATEFUL_SET)
 
 
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:

@@ -7,7 +7,7 @@ from fakekube.client.resources import STATEFUL_SETS
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework.workload_names import workload_name_for_owner
-from fakekube_controllers.kueue.jobs.statefulset import FRAMEWORK
+from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET
 
 GVK_TEXT = "apps/v1, Kind=StatefulSet"
 
@@ -48,4 +48,4 @@ def owner_uid(obj: ReadOnlyTree) -> str:
 def is_managed_by_another_framework(sts: ReadOnlyTree) -> bool:
     """Whether something above a StatefulSet lets its pods wait."""
     annotations = meta.annotations_of((sts.get("spec") or meta.EMPTY).get("template") or meta.EMPTY)
-    return annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION, FRAMEWORK) != FRAMEWORK
+    return annotations.get(names.SUSPENDED_BY_PARENT_ANNOTATION, STATEFUL_SET) != STATEFUL_SET
