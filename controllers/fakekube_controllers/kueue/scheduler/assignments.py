@@ -5,22 +5,23 @@ Upstream: getAssignments, getInitialAssignments, updateAssignmentForTAS of sched
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.scheduler.flavorassigner.flavorassigner import FlavorAssigner
+from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.scheduler.flavorassigner.podset_reducer import PodSetReducer
 from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
 from fakekube_controllers.kueue.scheduler.preemption.oracle import PreemptionOracle
-from fakekube_controllers.kueue.scheduler.slices import replaced_workload_slice
+from fakekube_controllers.kueue.scheduler.preemption.preemptor import Preemptor, parse_strategies
+from fakekube_controllers.kueue.slices.replacement import replaced_workload_slice
 from fakekube_controllers.kueue.topology.flavorassigner import find_topology_assignments_for_workload
 from fakekube_controllers.kueue.topology.requests import is_explicitly_requesting_tas
 from fakekube_controllers.kueue.workload import states
 
 if TYPE_CHECKING:
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, Snapshot
+    from fakekube_controllers.kueue.configuration import Configuration
     from fakekube_controllers.kueue.features import Features
     from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import Assignment
-    from fakekube_controllers.kueue.scheduler.preemption.preemptor import Preemptor
-    from fakekube_controllers.kueue.workload.info import AssignmentClusterQueueState, Info
+    from fakekube_controllers.kueue.workload.info import AssignmentClusterQueueState, Info, Ordering
 
 Found = tuple["Assignment", list[Target]]
 
@@ -47,7 +48,10 @@ class Assigner(NamedTuple):
     now: float
 
     def get_assignments(self, info: "Info") -> Found:
-        """The assignment of a Workload, and its victims. What it last tried is dropped when outdated."""
+        """The assignment of a Workload, and its victims.
+
+        What it tried last is dropped when that is outdated.
+        """
         cq = self.snapshot.cluster_queue(info.cluster_queue)
         assert cq is not None, "an entry has a queue in the snapshot"
         if info.last_assignment is not None and self._is_outdated(info.last_assignment, cq, info):
@@ -66,9 +70,8 @@ class Assigner(NamedTuple):
         return cq.allocatable_resource_generation > last.cluster_queue_generation
 
     def _initial(self, info: "Info", cq: "ClusterQueueSnapshot") -> Found:
-        settings, replaced = self.settings, None
-        if settings.features.ElasticJobsViaWorkloadSlices:
-            replaced = replaced_workload_slice(info, self.snapshot)
+        settings = self.settings
+        replaced = replaced_workload_slice(info, cq.workloads, settings.features)
         replacement = [Target(replaced)] if replaced is not None else []
         assigner = FlavorAssigner(
             info, cq, self.snapshot.resource_flavors, settings.is_fair_sharing_enabled,
@@ -110,3 +113,10 @@ class Assigner(NamedTuple):
             cq.tas_flavors, requests, simulate_empty=not targets, workload=info.obj)
         revert()
         assignment.update_for_tas_result(cq, info, result)
+
+
+def settings_of(configuration: "Configuration", ordering: "Ordering") -> Settings:
+    """What a configuration says about scheduling."""
+    fair_sharing = configuration.fair_sharing
+    strategies = None if fair_sharing is None else parse_strategies(fair_sharing.preemption_strategies)
+    return Settings(configuration.features, Preemptor(ordering, strategies), configuration.resources.quota_check_strategy)

@@ -20,7 +20,7 @@ from fakekube_controllers.kueue.scheduler.fair_sharing_iterator import fair_shar
 from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
 from fakekube_controllers.kueue.scheduler.iterators import classical_iterator
 from fakekube_controllers.kueue.scheduler.preemption.policy import can_always_reclaim
-from fakekube_controllers.kueue.scheduler.slices import find_replaced_slice_target
+from fakekube_controllers.kueue.slices.replacement import find_replaced_slice_target
 from fakekube_controllers.kueue.workload import reasons, states
 from fakekube_controllers.kueue.workload.admissibility import NAMESPACE_MISMATCH
 from fakekube_controllers.kueue.workload.admissionchecks import has_rejected_checks, has_retry_checks
@@ -123,7 +123,10 @@ class Cycle:
         return classical_iterator(entries, ordering)
 
     def process(self, entry: Entry) -> Decision:
-        """What to do with an entry. What it takes, or keeps from others, is added to the snapshot."""
+        """What to do with an entry.
+
+        What it takes, or keeps from others, is added to the snapshot.
+        """
         usage, fits = self._update_assignment_if_needed(entry)
         cq, assignment, features = _cq(entry), entry.assignment, self.settings.features
         assert assignment is not None, "entries were nominated"
@@ -161,9 +164,7 @@ class Cycle:
             return NOTHING
         self.preempted.update((target.workload_info.key, target.workload_info) for target in entry.preemption_targets)
         cq.add_usage(usage)
-        targets, old_slice = entry.preemption_targets, None
-        if features.ElasticJobsViaWorkloadSlices:
-            targets, old_slice = find_replaced_slice_target(entry.obj, targets)
+        targets, old_slice = find_replaced_slice_target(entry.obj, entry.preemption_targets, features)
         if mode == FlavorAssignmentMode.PREEMPT:
             entry.quota_reserved_reason = reasons.WAITING_FOR_PREEMPTED_WORKLOADS
             return Decision(Action.PREEMPT, targets, old_slice)
@@ -193,7 +194,7 @@ class Cycle:
         return any(target.workload_info.key in self.preempted for target in targets)
 
     def _update_assignment_if_needed(self, entry: Entry) -> tuple[Usage, bool]:
-        """What an entry adds, and whether it fits by now; for that its assignment may be made anew."""
+        """What an entry adds, and whether it fits by now, perhaps with a new assignment."""
         usage, features = self._assignment_usage(entry), self.settings.features
         check = self._fits(entry, usage)
         overlaps = features.RecomputeAssignmentUponPreemptionTargetsOverlap and self._overlaps(entry.preemption_targets)

@@ -57,8 +57,8 @@ class Entry:
         self.info.last_assignment = assignment.last_state
 
     def mark_skipped(self, message: str, *, keeps_progress: bool) -> None:
-        """Another entry was in its way. ``keeps_progress``: its next attempt goes on with the flavor
-        after those that this one tried.
+        """Another entry was in its way. ``keeps_progress``: its next attempt goes on with the
+        flavor after those that this one tried.
         """
         self.status, self.inadmissible_msg = EntryStatus.SKIPPED, message
         if not keeps_progress:
