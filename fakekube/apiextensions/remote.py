@@ -17,7 +17,7 @@ from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import labels as label_errors
+from fakekube.apimachinery.validation import labels as label_errors
 from fakekube.util.rng import Rng
 from fakekube.webhooks.client import CallError, ReviewKind
 

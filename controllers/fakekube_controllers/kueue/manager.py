@@ -16,10 +16,23 @@ in the cluster: a restart makes a new ``Kueue``. Upstream: cmd/kueue/main.go.
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
-from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue import core
+from fakekube_controllers.kueue.cache.cache import Cache
+from fakekube_controllers.kueue.cache.clusterqueue import Settings
+from fakekube_controllers.kueue.configuration import EVICTION, Configuration
+from fakekube_controllers.kueue.core.objects import Objects
+from fakekube_controllers.kueue.jobframework import setup
+from fakekube_controllers.kueue.jobs import builtin
+from fakekube_controllers.kueue.metrics import KueueMetrics
+from fakekube_controllers.kueue.queues.manager import Queues
+from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
+from fakekube_controllers.kueue.topology.cache import TASCache
+from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -31,10 +44,43 @@ class Kueue:
     def __init__(self, ctx: Context, configuration: Configuration) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.configuration, self.features = configuration, configuration.features
+        self.metrics, self.objects = KueueMetrics(ctx.metrics), Objects(ctx)
+        self.info_options = _info_options(configuration)
+        self.ordering = _ordering(configuration)
+        self.preemption_expectations = Store()
+        self.tas_cache = TASCache(self.features) if self.features.TopologyAwareScheduling else None
+        self.cache = Cache(Settings(self.info_options, _blocks_admission(configuration), self.tas_cache))
+        self.queues = Queues(
+            ctx.clock, self.objects, is_cluster_queue_active=self.cache.cluster_queue_active, options=self.info_options,
+            ordering=self.ordering)
+        ctx.on_close(self.queues.close)
+
+    def should_expose_local_queue_metrics_for_workload(self, workload: ReadOnlyTree) -> bool:
+        """Whether there are metrics of the LocalQueue of a Workload."""
+        metrics = self.configuration.metrics
+        if not metrics.local_queues or not self.features.LocalQueueMetrics or metrics.local_queue_selector is None:
+            return metrics.local_queues and self.features.LocalQueueMetrics
+        local_queue = self.objects.local_queue_of(workload)
+        return local_queue is not None and metrics.local_queue_selector.matches(meta.labels_of(local_queue))
 
     def recorder(self, component: str) -> "Recorder":
         """Records Events that come from ``component``, as ``kueue-workload-controller``."""
         return self.ctx.recorder(component)
+
+
+def _info_options(configuration: Configuration) -> InfoOptions:
+    resources = configuration.resources
+    transformations = {each.input: each for each in resources.transformations}
+    return InfoOptions(configuration.features, resources.exclude_resource_prefixes, transformations)
+
+
+def _ordering(configuration: Configuration) -> Ordering:
+    waits = configuration.wait_for_pods_ready
+    return Ordering(configuration.features, waits.requeuing_strategy.timestamp if waits is not None else EVICTION)
+
+
+def _blocks_admission(configuration: Configuration) -> bool:
+    return configuration.wait_for_pods_ready is not None and configuration.wait_for_pods_ready.block_admission
 
 
 Controllers = Callable[[Kueue], Iterable[Declaration]]
@@ -64,8 +110,12 @@ class Manager:
         self.kueue = self._parts = None
 
 
+def _integrations(kueue: Kueue) -> Iterable[Declaration]:
+    return setup.controllers(builtin.options_of(kueue.configuration))
+
+
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = ()
+    parts: tuple[Controllers, ...] = (core.controllers, _integrations)
     for part in parts:
         yield from part(kueue)

@@ -151,7 +151,8 @@ class ClusterQueueReconciler:
             **states.status_of(cluster_queue), **usage_fields(stats), "pendingWorkloads": pending,
             "conditions": [dict(each) for each in states.status_of(cluster_queue).get("conditions") or ()]}
         readiness = self.kueue.cache.cluster_queue_readiness(meta.name_of(cluster_queue))
-        set_active(status, cluster_queue, readiness.status == "True", readiness.reason, readiness.message, self.kueue.clock.time())
+        now = self.kueue.clock.time()
+        set_active(status, cluster_queue, readiness.status == "True", readiness.reason, readiness.message, now)
         if self.kueue.configuration.fair_sharing is not None:
             status["fairSharing"] = {"weightedShare": stats.weighted_share}
         else:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 async def write_finalizer(client: Client, resource: Resource, obj: ReadOnlyTree, *, wanted: bool) -> Tree | None:
-    """Give an object Kueue's finalizer or take it away; the object then, or None if it is so already.
+    """Give an object Kueue's finalizer or take it away; the object then, or None if it is so
+    already.
 
     One that is gone is no error. Raises APIError.
     """

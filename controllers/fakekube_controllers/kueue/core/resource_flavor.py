@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.kueue.cache.spec import flavor_names
 from fakekube_controllers.kueue.core.finalizers import FinalizerReconciler
 from fakekube_controllers.kueue.names import RESOURCE_FLAVORS
 from fakekube_controllers.kueue.workload import states

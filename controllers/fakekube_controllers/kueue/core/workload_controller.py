@@ -277,7 +277,8 @@ class WorkloadReconciler:
         return DONE
 
     async def _decide(self, workload: ReadOnlyTree) -> Result | None:
-        """Admit what has all it needs, or say what it waits for; stop what may not have its quota."""
+        """Admit what has all it needs, or say what it waits for; stop what may not have its quota.
+        """
         if not states.is_admitted(workload):
             workload = await self._sync_conditions(workload)
         if not states.has_quota_reservation(workload):

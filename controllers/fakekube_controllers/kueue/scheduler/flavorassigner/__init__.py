@@ -1,0 +1,4 @@
+"""In which flavors a Workload fits, and what is in the way of others.
+
+Upstream: pkg/scheduler/flavorassigner.
+"""
