@@ -31,6 +31,7 @@ from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.metrics import KueueMetrics
 from fakekube_controllers.kueue.queues.manager import Queues
 from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
+from fakekube_controllers.kueue.slices import ungater
 from fakekube_controllers.kueue.topology.cache import TASCache
 from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
 
@@ -114,8 +115,12 @@ def _integrations(kueue: Kueue) -> Iterable[Declaration]:
     return setup.controllers(builtin.options_of(kueue.configuration))
 
 
+def _ungater(kueue: Kueue) -> Iterable[Declaration]:
+    return ungater.controllers(kueue.configuration)
+
+
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, _integrations)
+    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater)
     for part in parts:
         yield from part(kueue)
