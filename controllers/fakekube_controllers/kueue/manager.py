@@ -1,37 +1,21 @@
-"""The one component of Kueue: what its controllers share, and the order in which they start.
+"""What the controllers of Kueue share: caches, queues, counts. ``parts.py`` runs them.
 
-A folder or module with controllers has a function ``controllers(kueue)`` that gives declarations:
-
-    def controllers(kueue: Kueue) -> Iterable[Declaration]:
-        reconciler = partial(WorkloadReconciler, kueue)
-        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(reconciler)
-
-and a line in ``_controllers`` below. Each is run with a context of its own; the reconciler is made
-as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path, or that has
-``starts_with``, waits for its first object; that is how an integration waits for its kind. What
-several of them need is an attribute of ``Kueue``, made in ``__init__`` of nothing but the objects
-in the cluster: a restart makes a new ``Kueue``. Upstream: cmd/kueue/main.go.
+It is made of nothing but the objects in the cluster: a restart makes a new ``Kueue``.
+Upstream: cmd/kueue/main.go.
 """
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
-from fakekube.runtime.parts import Parts
-from fakekube_controllers.kueue import core
 from fakekube_controllers.kueue.cache.cache import Cache
 from fakekube_controllers.kueue.cache.clusterqueue import Settings
 from fakekube_controllers.kueue.configuration import EVICTION, Configuration
 from fakekube_controllers.kueue.core.objects import Objects
-from fakekube_controllers.kueue.jobframework import setup
-from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.metrics import KueueMetrics
 from fakekube_controllers.kueue.queues.manager import Queues
 from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
-from fakekube_controllers.kueue.slices import ungater
 from fakekube_controllers.kueue.topology.cache import TASCache
 from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
 
@@ -82,45 +66,3 @@ def _ordering(configuration: Configuration) -> Ordering:
 
 def _blocks_admission(configuration: Configuration) -> bool:
     return configuration.wait_for_pods_ready is not None and configuration.wait_for_pods_ready.block_admission
-
-
-Controllers = Callable[[Kueue], Iterable[Declaration]]
-
-
-class Manager:
-    """Kueue as a component: made once, and started any number of times."""
-
-    kueue: Kueue | None = None
-    """While it runs."""
-
-    def __init__(self, configuration: Configuration) -> None:
-        self._configuration = configuration
-        self._parts: Parts | None = None
-
-    async def start(self, ctx: Context) -> None:
-        """Make what is shared, and start the controllers."""
-        self.kueue = Kueue(ctx, self._configuration)
-        self._parts = Parts(ctx)
-        for declaration in _controllers(self.kueue):
-            await self._parts.start(declaration)
-
-    async def stop(self) -> None:
-        """Stop the controllers and forget what they shared."""
-        if self._parts is not None:
-            await self._parts.stop()
-        self.kueue = self._parts = None
-
-
-def _integrations(kueue: Kueue) -> Iterable[Declaration]:
-    return setup.controllers(builtin.options_of(kueue.configuration))
-
-
-def _ungater(kueue: Kueue) -> Iterable[Declaration]:
-    return ungater.controllers(kueue.configuration)
-
-
-def _controllers(kueue: Kueue) -> Iterator[Declaration]:
-    """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater)
-    for part in parts:
-        yield from part(kueue)
