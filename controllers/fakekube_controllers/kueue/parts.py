@@ -52,11 +52,11 @@ class Manager:
 
 
 def _integrations(kueue: Kueue) -> Iterable[Declaration]:
-    return setup.controllers(builtin.options_of(kueue.configuration))
+    return setup.controllers(builtin.options_of(kueue.configuration, kueue))
 
 
 def _ungater(kueue: Kueue) -> Iterable[Declaration]:
-    return ungater.controllers(kueue.configuration)
+    return ungater.controllers(kueue.configuration, kueue.metrics)
 
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
