@@ -1,8 +1,8 @@
-"""Makes the tables of an add-on's custom kind: its definition, and what Go says of its structs.
+"""Makes the tables of an add-on's custom kinds: definitions, and what Go says of their structs.
 
-``definition.gz`` is the CustomResourceDefinition that upstream publishes, as JSON, its schemas
-without descriptions. ``structs.txt`` has a line for each struct below the kind, with its
-fields in their order: ``field:type``. A type is ``s``, ``i``,
+``definitions.gz`` has the CustomResourceDefinitions that upstream publishes, as JSON, their
+schemas without descriptions, with all of their rules. ``structs.txt`` has a line for each struct
+below the kinds, with its fields in their order: ``field:type``. A type is ``s``, ``i``,
 ``f``, ``b`` (text, whole number, number, boolean), ``q`` (an amount), ``v`` (number or text),
 ``?`` (anything), a struct as ``core.Container``, or a list (``[]``) or map (``{}``) of one of
 these. In front of it ``*`` is a pointer, ``!`` a field that is always written.
@@ -28,46 +28,67 @@ WRITTEN_AS = {"Quantity": "q", "IntOrString": "v", "Time": "?", "MicroTime": "?"
 LETTERS = {"string": "s", "bool": "b", "float64": "f", "int": "i", "int32": "i", "int64": "i"}
 
 
-class AddOnSource(NamedTuple):
-    """Where an add-on's kind comes from.
+class AddOnModule(NamedTuple):
+    """A Go module with API types: its name, its version, and the folder of the types in it."""
 
-    ``module`` and ``version`` are Go's, ``definition`` and ``types`` paths in it, ``kind`` the
-    struct to begin with, ``release`` that of the API types it was built with.
-    """
-
-    package: str
-    module: str
+    name: str
     version: str
-    definition: str
     types: str
-    kind: str
-    release: str
 
     def folder(self, sources: Sources) -> Path:
         """Where the module lies. Raises MissingSource."""
         if sources.modules is None:
             raise MissingSource("no Go modules")
-        found = sources.modules.parent / f"{self.module}@{self.version}"
+        found = sources.modules.parent / f"{self.name}@{self.version}"
         if not found.is_dir():
             raise MissingSource(f"no Go module {found.name}")
         return found
 
 
+class AddOnSource(NamedTuple):
+    """Where an add-on's kinds come from.
+
+    ``definitions`` is a pattern of paths in its ``module``. ``structs`` are those to begin with;
+    what is not of the module is of one of the ``others``, or of Kubernetes in the ``release`` that
+    it was built with.
+    """
+
+    package: str
+    module: AddOnModule
+    definitions: str
+    structs: tuple[str, ...]
+    release: str
+    others: tuple[AddOnModule, ...] = ()
+
+
+_JOBSET = AddOnModule("sigs.k8s.io/jobset", "v0.12.0", "api/jobset/v1alpha2")
+_LWS = AddOnModule("sigs.k8s.io/lws", "v0.9.0", "api/leaderworkerset/v1")
 JOBSET = AddOnSource(
-    "jobset", "sigs.k8s.io/jobset", "v0.12.0", "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
-    "api/jobset/v1alpha2", "JobSet", "1.36")
+    "jobset", _JOBSET, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
+    ("sigs.k8s.io/jobset/api/jobset/v1alpha2.JobSet",), "1.36")
 LWS = AddOnSource(
-    "leaderworkerset", "sigs.k8s.io/lws", "v0.9.0", "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
-    "api/leaderworkerset/v1", "LeaderWorkerSet", "1.36")
+    "leaderworkerset", _LWS, "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+    ("sigs.k8s.io/lws/api/leaderworkerset/v1.LeaderWorkerSet",), "1.36")
+KUEUE = AddOnSource(
+    "kueue", AddOnModule("sigs.k8s.io/kueue", "v0.19.1", "apis/kueue/v1beta2"), "config/components/crd/bases/*.yaml",
+    (*(f"sigs.k8s.io/kueue/apis/kueue/v1beta2.{kind}" for kind in ("Workload", "ClusterQueue", "ResourceFlavor")),
+     "k8s.io/api/core/v1.Pod", "k8s.io/api/batch/v1.Job", "k8s.io/api/apps/v1.Deployment", "k8s.io/api/apps/v1.StatefulSet",
+     *JOBSET.structs, *LWS.structs), "1.36", others=(_JOBSET, _LWS))
 
 
-def definition(addon: AddOnSource, sources: Sources) -> dict[Path, bytes]:
-    """The published definition."""
-    read = yaml.safe_load((addon.folder(sources) / addon.definition).read_text())
+def definitions(addon: AddOnSource, sources: Sources) -> dict[Path, bytes]:
+    """The published definitions, in the order of their names."""
+    folder = addon.module.folder(sources)
+    found = [_definition(path) for path in sorted(folder.glob(addon.definitions))]
+    return {CONTROLLERS / addon.package / "definitions.gz": json.dumps(found, separators=(",", ":")).encode()}
+
+
+def _definition(path: Path) -> Any:
+    read = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     del read["metadata"]["annotations"]
     for version in read["spec"]["versions"]:
         version["schema"] = without_descriptions(version["schema"])
-    return {CONTROLLERS / addon.package / "definition.gz": json.dumps(read, separators=(",", ":")).encode()}
+    return read
 
 
 def without_descriptions(node: Any, *, names: bool = False) -> Any:
@@ -82,13 +103,16 @@ def without_descriptions(node: Any, *, names: bool = False) -> Any:
 
 
 def structs(addon: AddOnSource, sources: Sources) -> dict[Path, bytes]:
-    """The structs below the kind."""
+    """The structs below the kinds."""
     release = next(each for each in RELEASES if each.name == addon.release)
     roots = [(f"k8s.io/{name}", sources.module(name, release), patterns) for name, patterns in FOLDERS.items()]
-    packages = Packages.below([*roots, (addon.module, addon.folder(sources), [addon.types])])
+    own = [(each.name, each.folder(sources), [each.types]) for each in (addon.module, *addon.others)]
+    packages = Packages.below([*roots, *own])
     rows: dict[str, str] = {}
-    _walk(f"{addon.module}/{addon.types}.{addon.kind}", packages, rows)
-    head = f"# The structs of a {addon.kind}; tools/addon_tables.py makes this file and tells its notation."
+    for name in addon.structs:
+        _walk(name, packages, rows)
+    kinds = ", ".join(name.rpartition(".")[2] for name in addon.structs)
+    head = f"# The structs of {kinds}; tools/addon_tables.py makes this file and tells its notation."
     return {CONTROLLERS / addon.package / "structs.txt": "\n".join([head, *rows.values(), ""]).encode()}
 
 

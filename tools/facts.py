@@ -39,6 +39,8 @@ class Table(NamedTuple):
     by_hand: tuple[str, ...] = ()  # names among them that nobody builds
 
 
+PACKAGES = "controllers/fakekube_controllers"
+ADDONS = {"jobset": addons.JOBSET, "lws": addons.LWS, "kueue": addons.KUEUE}
 TABLES = (  # in this order: schemas need the Go facts, protobuf and types need the schemas
     Table("go-facts", go_facts.build, "tools/go-facts.json.gz"),
     Table("schemas", schemas.build, "fakekube/schema/tables/*"),
@@ -47,10 +49,9 @@ TABLES = (  # in this order: schemas need the Go facts, protobuf and types need 
     Table("bootstrap", bootstrap.build, "fakekube/apis/bootstrap.txt"),
     Table("internal-types", internal_types.build, "fakekube/apis/internal_types.txt"),
     Table("template-types", template_types.build, "fakekube/runtime/template_types.txt"),
-    Table("jobset-definition", partial(addons.definition, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.gz"),
-    Table("jobset-structs", partial(addons.structs, addons.JOBSET), "controllers/fakekube_controllers/jobset/*.txt"),
-    Table("lws-definition", partial(addons.definition, addons.LWS), "controllers/fakekube_controllers/leaderworkerset/*.gz"),
-    Table("lws-structs", partial(addons.structs, addons.LWS), "controllers/fakekube_controllers/leaderworkerset/*.txt"),
+    *(table for name, addon in ADDONS.items() for table in (
+        Table(f"{name}-definitions", partial(addons.definitions, addon), f"{PACKAGES}/{addon.package}/*.gz"),
+        Table(f"{name}-structs", partial(addons.structs, addon), f"{PACKAGES}/{addon.package}/*.txt"))),
     Table("types", typed_models.build, "fakekube/types/*.py", tuple(f"{name}.py" for name, _ in typed_models.BY_HAND)),
 )
 

@@ -17,7 +17,7 @@ from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import labels as label_errors
+from fakekube.apimachinery.validation import labels as label_errors
 from fakekube.util.rng import Rng
 from fakekube.webhooks.client import CallError, ReviewKind
 
@@ -49,6 +49,10 @@ class WebhookConverter:
         upstream's words.
         """
         gvk = GroupVersionKind(*split_api_version(objects[0]["apiVersion"]), self._kind)
+        function = self._client().callables.find_conversion(self._config)
+        if function is not None:
+            own: list[Tree] = orjson.loads(orjson.dumps(objects))
+            return [_with_metadata(gvk, old, function(copy, wanted.api_version)) for old, copy in zip(objects, own, strict=True)]
         uid = self._rng.uid()
         request = {"uid": uid, "desiredAPIVersion": wanted.api_version, "objects": list(objects)}
         api_version = f"{GROUP}/{self._review}"

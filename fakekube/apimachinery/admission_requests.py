@@ -69,6 +69,11 @@ class AdmissionRequest:
         return self._old
 
     @property
+    def shown_old(self) -> Tree | None:
+        """The object as it is stored, shared and read-only."""
+        return self._shown_old
+
+    @property
     def changed(self) -> Tree | None:
         """The object that the function has looked at, which it may have changed; None when it has
         not.

@@ -1,4 +1,5 @@
-"""Checks that kinds outside of pods and workloads share, besides those of registry/validation.py.
+"""Checks that kinds outside of pods and workloads share, besides those of
+apimachinery/validation.py.
 
 Each gives the complaints about one value at one path. Upstream: apimachinery/pkg/util/validation
 and the helpers in kubernetes/pkg/apis/core/validation.
@@ -19,8 +20,7 @@ from fakekube.apimachinery.field_errors import (
     too_long,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.registry import metadata
-from fakekube.registry.validation import NEGATIVE, labels
+from fakekube.apimachinery.validation import NEGATIVE, annotations, labels
 
 Rule = Callable[[str], list[str]]
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -124,8 +124,8 @@ def template_metadata(path: str, meta: Tree) -> list[FieldError]:
     else.
     """
     found: list[FieldError] = []
-    if annotations := meta.get("annotations"):
-        found += metadata.validate_annotations(annotations, f"{path}.annotations")
+    if noted := meta.get("annotations"):
+        found += annotations(noted, f"{path}.annotations")
     if given := meta.get("labels"):
         found += labels(given, f"{path}.labels")
     return found + [

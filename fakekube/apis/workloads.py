@@ -8,17 +8,16 @@ validations share.
 from collections.abc import Sequence
 from typing import Any
 
-from fakekube.apimachinery import field_errors, labels, names, strconv
+from fakekube.apimachinery import field_errors, labels, names, strconv, validation
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable, nonnegative, nonnegative_fields
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.core.podspec_validation import template_options, validate_template
-from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import immutable, nonnegative, nonnegative_fields
 
 NAME_WARNING = (
     "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is "

@@ -80,14 +80,16 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
         loop.add_signal_handler(number, running.cancel)
     try:
         version = await _release(client)
-        for part in parts:
-            await controllermanager.install(client, part)
         components = [one for part in parts for one in controllermanager.parts_of(part)]
         apis = [api.name for part in parts for api in controllermanager.apis_of(part)]
         if apis:
             click.echo(f"not served to another cluster: {', '.join(apis)}", err=True)
         hooks = [hook for part in parts for hook in controllermanager.webhooks_of(part)]
-        async with WebhookServer(client, hooks, host=webhook_host):
+        conversions = {name: function for part in parts for name, function in controllermanager.conversions_of(part).items()}
+        async with WebhookServer(client, hooks, conversions, host=webhook_host) as server:
+            for part in parts:
+                await controllermanager.install(client, part, server.conversion)
+            await server.register()
             click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)
             await run_components(
                 client, components, version=version, gates=_gates(version, gates), lease=lease)

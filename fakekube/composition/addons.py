@@ -4,7 +4,7 @@ Everything is applied, so that a cluster that has it already, from a snapshot or
 run, stays as it is. Definitions come first and are waited for.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.composition import manifests as files
+from fakekube.webhooks.callables import conversion_url
 
 if TYPE_CHECKING:
     from fakekube.runtime.addon import AddOn
@@ -30,13 +31,15 @@ def definitions_of(addon: "AddOn") -> list[Tree]:
     return [*_of_kinds(addon), *(tree for tree in _manifests(addon.manifests) if _is_definition(tree))]
 
 
-async def install(client: Client, addon: "AddOn") -> None:
+async def install(client: Client, addon: "AddOn", conversion: "Callable[[str], Tree] | None" = None) -> None:
     """Apply what an add-on brings; returns once its kinds are served.
 
-    Raises APIError for what the server refuses, and as ``definitions_of``.
+    ``conversion`` gives the ``clientConfig`` of the webhook that converts objects of a definition;
+    by default it leads to a function of this process. Raises APIError for what the server refuses,
+    and as ``definitions_of``.
     """
     manager = f"fakekube-{addon.name}"
-    definitions = definitions_of(addon)
+    definitions = [_converting(tree, addon, conversion or _in_process) for tree in definitions_of(addon)]
     for tree in definitions:
         await client.apply(tree, field_manager=manager)
     for tree in definitions:
@@ -44,6 +47,19 @@ async def install(client: Client, addon: "AddOn") -> None:
     for tree in _manifests(addon.manifests):
         if not _is_definition(tree):
             await client.apply(tree, field_manager=manager)
+
+
+def _in_process(name: str) -> Tree:
+    return {"url": conversion_url(name)}
+
+
+def _converting(definition: Tree, addon: "AddOn", client_config: Callable[[str], Tree]) -> Tree:
+    """A definition, with its conversion webhook if it has one."""
+    name = meta.name_of(definition)
+    if name not in addon.conversions:
+        return definition
+    webhook = {"clientConfig": client_config(name), "conversionReviewVersions": ["v1"]}
+    return {**definition, "spec": {**definition["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
 
 
 def _of_kinds(addon: "AddOn") -> Iterator[Tree]:

@@ -129,6 +129,8 @@ class Cluster:
             from fakekube.composition import functionwebhooks
 
             self._registered += functionwebhooks.declared(self._calls.callables, hooks, self.client)
+        for definition, conversion in (pair for addon in addons for pair in addon.conversions.items()):
+            self._calls.callables.add_conversion(definition, conversion)
         for api in (api for addon in addons for api in addon.apis):
             self.aggregate(api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)

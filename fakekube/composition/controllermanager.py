@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fakekube.client.client import Client
     from fakekube.client.kubeconfig import Find
     from fakekube.composition.serverobjects import ServerObjects
-    from fakekube.runtime.addon import AddOn, AggregatedAPI, Webhook
+    from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
@@ -101,6 +101,13 @@ def webhooks_of(made: "Runnable | Declaration | AddOn") -> "tuple[Webhook, ...]"
     return made.webhooks if isinstance(made, AddOn) else ()
 
 
+def conversions_of(made: "Runnable | Declaration | AddOn") -> "Mapping[str, Conversion]":
+    """The conversions of an add-on, by the definition; a controller has none."""
+    from fakekube.runtime.addon import AddOn
+
+    return made.conversions if isinstance(made, AddOn) else {}
+
+
 def apis_of(made: "Runnable | Declaration | AddOn") -> "tuple[AggregatedAPI, ...]":
     """The aggregated APIs of an add-on; a controller has none."""
     from fakekube.runtime.addon import AddOn
@@ -108,17 +115,19 @@ def apis_of(made: "Runnable | Declaration | AddOn") -> "tuple[AggregatedAPI, ...
     return made.apis if isinstance(made, AddOn) else ()
 
 
-async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
+async def install(
+    client: "Client", made: "Runnable | Declaration | AddOn", conversion: "Callable[[str], Tree] | None" = None,
+) -> None:
     """Put into a cluster what an add-on brings; a controller brings nothing.
 
-    Raises as ``addons.install``.
+    ``conversion`` as for ``addons.install``. Raises as ``addons.install``.
     """
     from fakekube.runtime.addon import AddOn
 
     if isinstance(made, AddOn):
         from fakekube.composition import addons
 
-        await addons.install(client, made)
+        await addons.install(client, made, conversion)
 
 
 GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}

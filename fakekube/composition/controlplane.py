@@ -245,7 +245,7 @@ def _webhooks(
         from fakekube.webhooks.client import WebhookClient
 
         resolver = _resolver(options, objects, rng.fork("webhooks"))
-        return WebhookClient(calls.transport(), resolver, calls.activity)
+        return WebhookClient(calls.transport(), resolver, calls.activity, callables=calls.callables)
 
     return client
 

@@ -1,4 +1,5 @@
-"""The webhooks of an add-on on an HTTPS server, for clusters that are not in this process.
+"""The webhooks of an add-on, its conversions among them, on an HTTPS server, for clusters that are
+not in this process.
 
 Upstream: controller-runtime/pkg/webhook. Left out: certificates of others; a new one is made for
 every run, with the extra ``tls``.
@@ -9,6 +10,7 @@ import inspect
 import ssl
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -21,50 +23,66 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.composition import functionwebhooks
 from fakekube.composition.options import OptionError
-from fakekube.webhooks.callables import HOST, Callables, Function
+from fakekube.webhooks.callables import HOST, Callables, Function, conversion_url
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from fakekube.client.client import Client
-    from fakekube.runtime.addon import Webhook
+    from fakekube.runtime.addon import Conversion, Webhook
 
 
 class WebhookServer:
-    """Serves webhooks, and keeps their configuration objects on a cluster while it runs; an async
-    context manager.
+    """Serves webhooks, and takes their configuration objects away when it ends; an async context
+    manager.
 
-    ``host`` is an address of this machine that the cluster's API server reaches. Raises OptionError
-    without the extra ``tls``, and for a webhook that is not well declared.
+    ``conversions`` are by the definition. ``host`` is an address of this machine that the cluster's
+    API server reaches. Raises OptionError without the extra ``tls``, and for a webhook that is not
+    well declared.
     """
 
-    def __init__(self, client: "Client", hooks: "Iterable[Webhook]", *, host: str, port: int = 0) -> None:
+    def __init__(
+        self, client: "Client", hooks: "Iterable[Webhook]", conversions: "Mapping[str, Conversion]" = MappingProxyType({}), *,
+        host: str, port: int = 0,
+    ) -> None:
         self._client, self._host, self._port = client, host, port
         self._callables = Callables()
         self._configurations = functionwebhooks.declared(self._callables, hooks, client)
+        self._conversions = conversions
         self._runner: web.AppRunner | None = None
+        self._base, self._bundle = "", ""
 
     async def __aenter__(self) -> Self:
-        """Listen, and write the configurations. Raises OSError, APIError."""
-        if not self._configurations:
+        """Listen. Raises OSError."""
+        if not self._configurations and not self._conversions:
             return self
         from aiohttp import web
 
         context, bundle = _certificate(self._host)
         application = web.Application()
+        application.router.add_post("/convert/{name}", self._convert)
         application.router.add_post("/{name:.+}", self._answer)
         self._runner = web.AppRunner(application)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port, ssl_context=context)
         await site.start()
-        port = self._runner.addresses[0][1]
+        self._base = f"https://{self._host}:{self._runner.addresses[0][1]}"
+        self._bundle = b64encode(bundle).decode()
+        return self
+
+    def conversion(self, definition: str) -> Tree:
+        """The ``clientConfig`` of the conversion webhook of a definition."""
+        return self._config(conversion_url(definition))
+
+    async def register(self) -> None:
+        """Write the configurations. Raises APIError."""
         for configuration in self._configurations:
             for webhook in configuration["webhooks"]:
-                path = urlsplit(webhook["clientConfig"]["url"]).path
-                url = f"https://{self._host}:{port}{path}"
-                webhook["clientConfig"] = {"url": url, "caBundle": b64encode(bundle).decode()}
+                webhook["clientConfig"] = self._config(webhook["clientConfig"]["url"])
             await self._client.apply(configuration)
-        return self
+
+    def _config(self, url: str) -> Tree:
+        return {"url": f"{self._base}{urlsplit(url).path}", "caBundle": self._bundle}
 
     async def __aexit__(self, *_: object) -> None:
         """Take the configurations away, since nobody answers any more."""
@@ -74,6 +92,22 @@ class WebhookServer:
             resource = functionwebhooks.resource_of(configuration)
             await self._client.delete(resource, meta.name_of(configuration), missing_ok=True)
         await self._runner.cleanup()
+
+    async def _convert(self, request: "web.Request") -> "web.Response":
+        from aiohttp import web
+
+        function = self._conversions.get(request.match_info["name"])
+        if function is None:
+            raise web.HTTPNotFound
+        try:
+            review = orjson.loads(await request.read())
+            wanted, objects, uid = (review["request"][name] for name in ("desiredAPIVersion", "objects", "uid"))
+            converted = [function(each, wanted) for each in objects]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise web.HTTPBadRequest(text="no ConversionReview") from error
+        response = {"uid": uid, "convertedObjects": converted, "result": {"status": "Success"}}
+        return web.json_response(body=orjson.dumps(
+            {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}))
 
     async def _answer(self, request: "web.Request") -> "web.Response":
         from aiohttp import web

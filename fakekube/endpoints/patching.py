@@ -11,6 +11,7 @@ from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import as_told
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import apply_of
 from fakekube.endpoints.options import write_options
@@ -20,7 +21,6 @@ from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_place, written_answer
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import as_told
 
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager

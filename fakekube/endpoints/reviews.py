@@ -11,6 +11,7 @@ from fakekube.apimachinery.field_errors import FieldError, Verbatim
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import as_told
 from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision
 from fakekube.auth.rules import PolicyRule
 from fakekube.auth.tokens import ISSUER, InvalidToken, Token
@@ -19,7 +20,6 @@ from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-from fakekube.registry.validation import as_told
 
 GROUP = "authorization.k8s.io"
 EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"

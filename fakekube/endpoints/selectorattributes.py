@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fakekube.apimachinery import fields, labels
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, required
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import selector_requirement
+from fakekube.apimachinery.validation import selector_requirement
 
 PATH = "spec.resourceAttributes"
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

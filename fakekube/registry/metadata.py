@@ -11,16 +11,14 @@ from typing import Any
 
 import orjson
 
-from fakekube.apimachinery import field_errors, gvk, names
+from fakekube.apimachinery import field_errors, gvk, names, validation
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.registry import validation
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import WriteContext
 from fakekube.util.rng import Rng
 
 MAX_GENERATED_BASE_LENGTH = 58
-MAX_ANNOTATIONS_BYTES = 256 * 1024
 MAX_MANAGER_BYTES = 128
 MAX_SUBRESOURCE_BYTES = 256
 EMPTY = "must not be empty"
@@ -157,7 +155,7 @@ def _parts(meta: Tree, seen: Mapping[str, Any]) -> list[FieldError]:
     if (labels := meta.get("labels")) and labels != seen.get("labels"):
         found += validation.labels(labels, "metadata.labels")
     if (annotations := meta.get("annotations")) and annotations != seen.get("annotations"):
-        found += validate_annotations(annotations, "metadata.annotations")
+        found += validation.annotations(annotations, "metadata.annotations")
     if (references := meta.get("ownerReferences")) and references != seen.get("ownerReferences"):
         found += _owner_references(references, "metadata.ownerReferences")
     if (entries := meta.get("managedFields")) and entries != seen.get("managedFields"):
@@ -188,21 +186,6 @@ def _changes(meta: Tree, old_meta: Tree) -> list[FieldError]:
         found.append(field_errors.invalid("metadata.generation", generation, "must not be decremented"))
     for name, zero in IMMUTABLE_FIELDS:
         found += validation.immutable(f"metadata.{name}", meta.get(name, zero), old_meta.get(name, zero))
-    return found
-
-
-def validate_annotations(annotations: Mapping[str, str], path: str) -> list[FieldError]:
-    """Keys of annotations, upper case allowed, and the size of all of them."""
-    found: list[FieldError] = []
-    size = 0
-    for key, value in annotations.items():
-        size += len(key) + len(value)
-        if not names.is_qualified_name(key.lower()):
-            found += field_errors.complaints(path, key, names.qualified_name(key.lower()))
-    if size * 4 > MAX_ANNOTATIONS_BYTES:
-        size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
-    if size > MAX_ANNOTATIONS_BYTES:
-        found.append(field_errors.too_long(path, MAX_ANNOTATIONS_BYTES))
     return found
 
 

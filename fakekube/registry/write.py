@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from fakekube.apimachinery import errors, strconv
+from fakekube.apimachinery import errors, strconv, validation
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import Access, forbidden
 from fakekube.registry import metadata as objectmeta
-from fakekube.registry import preconditions, validation
+from fakekube.registry import preconditions
 from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.strategy import Strategy
 from fakekube.storage.memory import Record

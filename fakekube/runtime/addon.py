@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.types import ReadOnlyTree, Tree
     from fakekube.runtime.why import Answer
 
+Conversion = Callable[["Tree", str], "Tree"]
+"""Makes of an object, which is its own to change, what it is in another ``apiVersion``."""
 Explainer = Callable[[Context], Iterable[str]]
 """Says what is being waited for and why, from the caches of a context."""
 WhyOfContext = Callable[[Context, "ReadOnlyTree"], "Answer | None"]
@@ -62,9 +64,10 @@ class AddOn(NamedTuple):
     """``kinds`` are custom kinds as typed models; further versions of a kind follow the stored one.
 
     ``manifests`` are objects to be there before the controllers run: trees, YAML texts, or files
-    and directories (their paths). Definitions among them are waited for. ``apis`` are there in a
-    ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and ``cluster.explain`` say;
-    ``why`` are, by resource, what answers ``Cluster.why`` for its objects.
+    and directories (their paths). Definitions among them are waited for, and those that
+    ``conversions`` names (``webs.example.com``) have a conversion webhook, which is that function.
+    ``apis`` are there in a ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and
+    ``cluster.explain`` say; ``why`` are, by resource, what answers ``Cluster.why`` for its objects.
     """
 
     name: str
@@ -73,6 +76,7 @@ class AddOn(NamedTuple):
     controllers: tuple[Declaration, ...] = ()
     webhooks: tuple[Webhook, ...] = ()
     apis: tuple[AggregatedAPI, ...] = ()
+    conversions: Mapping[str, Conversion] = MappingProxyType({})
     explainers: tuple[Explainer, ...] = ()
     why: Mapping[GroupResource, WhyOfContext] = MappingProxyType({})
 

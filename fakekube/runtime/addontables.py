@@ -1,5 +1,5 @@
-"""The tables that an add-on of upstream's ships with: its kind's definition, and the structs behind
-it.
+"""The tables that an add-on of upstream's ships with: the definitions of its kinds, and the structs
+behind them.
 
 ``tools/addon_tables.py`` makes both files, in the package of the add-on.
 """
@@ -14,15 +14,15 @@ from fakekube.runtime.gostructs import Structs
 from fakekube.util.memory import memoized
 
 
-def definition(package: str) -> Tree:
-    """The CustomResourceDefinition of a package; the caller's own."""
-    found: Tree = orjson.loads(gzip.decompress(_read(package, "definition.gz")))
+def definitions(package: str) -> list[Tree]:
+    """The CustomResourceDefinitions of a package; the caller's own."""
+    found: list[Tree] = orjson.loads(gzip.decompress(_read(package, "definitions.gz")))
     return found
 
 
 @memoized(8)
 def structs(package: str) -> Structs:
-    """What Go says of the structs of a package's kind."""
+    """What Go says of the structs of a package's kinds."""
     return Structs(_read(package, "structs.txt").decode("ascii"))
 
 

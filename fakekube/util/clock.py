@@ -41,6 +41,8 @@ def written(moment: datetime) -> str:
 class Clock(ABC):
     """What time it is, and timers. Times are Unix seconds, delays seconds, both floats."""
 
+    passes_while_busy = False  # whether time goes on while work is in flight, as real time does
+
     @abstractmethod
     def time(self) -> float:
         """Unix seconds."""

@@ -27,6 +27,7 @@ class RealClock(Clock):
     """
 
     factor = 1.0
+    passes_while_busy = True
 
     def __init__(self, start: datetime | None = None) -> None:
         self._offset = 0.0

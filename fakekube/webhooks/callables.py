@@ -14,6 +14,8 @@ from fakekube.apimachinery.types import Tree
 HOST = "webhooks.fakekube.invalid"
 
 Function = Callable[[AdmissionRequest], Awaitable[None] | None]
+ConversionFunction = Callable[[Tree, str], Tree]
+"""Makes of an object, its own to change, what it is in another ``apiVersion`` of its group."""
 
 
 class Callables:
@@ -21,6 +23,7 @@ class Callables:
 
     def __init__(self) -> None:
         self._functions: dict[str, Function] = {}
+        self._conversions: dict[str, ConversionFunction] = {}
 
     def add(self, name: str, function: Function) -> str:
         """Let a function be called under a name; its URL.
@@ -33,6 +36,19 @@ class Callables:
         self._functions[url] = function
         return url
 
+    def add_conversion(self, name: str, function: ConversionFunction) -> None:
+        """Let a function be called as the conversion webhook of a name; see ``conversion_url``."""
+        self._conversions[conversion_url(name)] = function
+
+    def find_conversion(self, config: Tree) -> ConversionFunction | None:
+        """The same as ``find`` for a conversion."""
+        return self._conversions.get(config.get("url", ""))
+
     def find(self, config: Tree) -> Function | None:
         """The function that a ``clientConfig`` leads to; None where it leads elsewhere."""
         return self._functions.get(config.get("url", ""))
+
+
+def conversion_url(name: str) -> str:
+    """The URL that leads to the conversions of a definition, ``webs.example.com``."""
+    return f"https://{HOST}/convert/{quote(name)}"

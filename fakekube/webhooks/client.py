@@ -23,6 +23,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.wallclock import RealClock
+from fakekube.webhooks.callables import Callables
 from fakekube.webhooks.services import ServiceResolver
 from fakekube.webhooks.statuses import unstructured
 from fakekube.webhooks.transport import Answer, NoAnswer, Post, Transport
@@ -63,12 +64,14 @@ class WebhookClient:
     """Calls webhooks.
 
     ``resolver`` says where services listen. ``activity`` is held during a call. ``wall`` is the
-    clock of real time.
+    clock of real time. ``callables`` are the webhooks that are functions.
     """
 
     def __init__(
         self, transport: Transport, resolver: ServiceResolver, activity: Activity | None = None, wall: Clock | None = None,
+        callables: Callables | None = None,
     ) -> None:
+        self.callables = callables or Callables()
         self._transport, self._resolver, self._activity = transport, resolver, activity
         self._wall = wall or RealClock()
 

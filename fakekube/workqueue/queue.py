@@ -145,7 +145,18 @@ class WorkQueue(Generic[K]):
         if delay_seconds <= 0:
             self.add(key)
             return
-        when = self._clock.time() + delay_seconds
+        self._add_at(key, self._clock.time() + delay_seconds, daemon=daemon)
+
+    def add_when_quiet(self, key: K, real_seconds: float) -> None:
+        """Add a key once nothing else is in flight; after so many seconds where time is real.
+
+        For a key that changes so often at one instant that what it stands for is better read once.
+        """
+        if not self._shut_down and key not in self._dirty:
+            seconds = real_seconds if self._clock.passes_while_busy else 0
+            self._add_at(key, self._clock.time() + seconds, daemon=False)
+
+    def _add_at(self, key: K, when: float, *, daemon: bool) -> None:
         waiting = self._waiting.get(key)
         if waiting is not None:
             if waiting.when <= when and (daemon or not waiting.daemon):

@@ -70,10 +70,22 @@ class Bucket(RateLimiter[K]):
 
     def when(self, key: K) -> float:
         """The delay in seconds until there is a token, which is reserved."""
-        now = self._clock.time()
-        self._tokens = min(float(self._burst), self._tokens + (now - self._time) * self._qps) - 1
-        self._time = now
+        self._refill()
+        self._tokens -= 1
         return max(0.0, -self._tokens / self._qps)
+
+    def take(self) -> bool:
+        """Take a token, if there is one."""
+        self._refill()
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+    def _refill(self) -> None:
+        now = self._clock.time()
+        self._tokens = min(float(self._burst), self._tokens + (now - self._time) * self._qps)
+        self._time = now
 
     def forget(self, key: K) -> None:
         """Tokens do not come back."""

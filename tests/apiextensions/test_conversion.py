@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.types import Tree
+from fakekube.webhooks.callables import Callables
 from fakekube.webhooks.client import CallError, ReviewKind
 from tests.apiextensions.definitions import custom_object, definition, version
 from tests.apiextensions.test_serving import DEFINITIONS, WIDGETS, create
@@ -30,6 +31,7 @@ class Webhook:
     """In place of the client of webhooks: ``size`` of v1 is ``width`` of v2."""
 
     def __init__(self) -> None:
+        self.callables = Callables()
         self.asked: list[tuple[str, int]] = []
         self.change: Callable[[Tree], Any] = lambda response: response
 

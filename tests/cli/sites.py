@@ -1,6 +1,6 @@
 """An operator with a kind of its own, as a user's module would have it."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fakekube.client.resources import CONFIG_MAPS
 from fakekube.runtime import AddOn, Context, Request, Resource, Webhook, controller
@@ -19,6 +19,23 @@ class Site(Object):
     definition: ClassVar[Definition] = Definition(short_names=("st",))
 
     spec: SiteSpec = empty(SiteSpec)
+
+
+class OldSiteSpec(Model):
+    words: str = ""
+
+
+class OldSite(Object):
+    """A site as it used to be."""
+
+    resource: ClassVar[Resource] = Resource("example.com", "v1alpha1", "sites", "Site")
+
+    spec: OldSiteSpec = empty(OldSiteSpec)
+
+
+def convert(site: dict[str, Any], api_version: str) -> dict[str, Any]:
+    old, new = ("words", "text") if api_version == "example.com/v1" else ("text", "words")
+    return {**site, "apiVersion": api_version, "spec": {new: site["spec"][old]}}
 
 
 class SiteReconciler:
@@ -45,7 +62,7 @@ def label(request: AdmissionRequest) -> None:
 
 NOTE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sites-note", "namespace": "default"}}
 sites = AddOn(
-    "sites", kinds=(Site,), manifests=(NOTE,),
+    "sites", kinds=(Site, OldSite), manifests=(NOTE,), conversions={"sites.example.com": convert},
     controllers=(controller("sites").for_(Site).owns(CONFIG_MAPS).complete(SiteReconciler),),
     webhooks=(
         Webhook(no_secrets, ("sites.example.com",)),

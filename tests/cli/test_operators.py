@@ -63,7 +63,8 @@ def create(server: Serving, text: str) -> Any:
 
 def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
     """Given a server that knows nothing of it, when an add-on runs there, then its kind is served,
-    its manifests are there, its webhooks are asked and its controller acts; and Ctrl-C ends it.
+    its manifests are there, its webhooks are asked, objects are converted, and its controller acts;
+    and Ctrl-C ends it.
     """
     server = serve("--controllers", "")
     with subprocess.Popen(
@@ -81,6 +82,7 @@ def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_pa
             403, 'admission webhook "no-secrets.webhooks.fakekube.dev" denied the request: secrets are not published')
         found = server.get_once_there("/api/v1/namespaces/default/configmaps/a")
         assert found["data"] == {"index.html": "hello"}
+        assert server.get("/apis/example.com/v1alpha1/namespaces/default/sites/a")[1]["spec"] == {"words": "hello"}
         process.send_signal(signal.SIGINT)
         assert process.wait(START_SECONDS) == 0
         assert process.stderr.read() == ""

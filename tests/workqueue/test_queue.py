@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fakekube.util.activity import Activity
 from fakekube.util.clock import ManualClock
 from fakekube.util.driver import VirtualDriver
+from fakekube.util.wallclock import RealClock
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
 from fakekube.workqueue.ratelimit import Bucket, ExponentialBackoff, doubled_seconds
 
@@ -158,3 +159,50 @@ def test_a_delay_never_grows_out_of_bounds(times: int) -> None:
     maximum, and no overflow.
     """
     assert doubled_seconds(10.0, times, 300.0) == min(10.0 * 2 ** min(times, 10), 300.0)
+
+
+async def test_a_key_added_when_quiet_comes_after_what_is_in_flight(world):
+    """Given a unit in flight and a key with a delay, when the key is added when quiet, several
+    times, then it comes once, as soon as nothing else is in flight, and time has not moved.
+    """
+    started = world.clock.time()
+    world.activity.hold()
+    world.queue.add_after("a", 10)
+    world.queue.add_when_quiet("a", 5)
+    world.queue.add_when_quiet("a", 5)
+    settled = asyncio.get_running_loop().create_task(world.driver.settle())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert len(world.queue) == 0
+    world.activity.release()
+    assert await world.queue.get() == "a"
+    world.queue.done("a")
+    await settled
+    assert len(world.queue) == 0
+    assert world.clock.time() == started
+
+
+async def test_a_key_added_when_quiet_waits_where_time_is_real():
+    """Given a clock that runs by itself, when a key is added when quiet, then it waits the seconds
+    named; when it is in the queue already, then it is not added again.
+    """
+    clock = RealClock()
+    with clock.held():
+        queue = WorkQueue(clock, Activity())
+        queue.add_when_quiet("a", 5)
+        assert clock.next_due() == clock.time() + 5
+        queue.add("b")
+        queue.add_when_quiet("b", 1)
+        assert clock.next_due() == clock.time() + 5
+        queue.shut_down()
+
+
+def test_a_bucket_gives_tokens_until_it_is_empty():
+    """Given a bucket of two that refills with one a second, when tokens are taken, then there are
+    two at once and one after a second.
+    """
+    clock = ManualClock()
+    bucket = Bucket(clock, qps=1, burst=2)
+    assert [bucket.take() for _ in range(4)] == [True, True, False, False]
+    clock.move_to(clock.time() + 1)
+    assert [bucket.take() for _ in range(2)] == [True, False]

@@ -14,12 +14,14 @@ from fakekube.apimachinery.pods import sidecars
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
-from fakekube.client.resources import PODS
+from fakekube.client.resources import PODS, SERVICES
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.workqueue.queue import WorkQueue
+from fakekube.workqueue.ratelimit import Bucket
 
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
+WRITES_A_SECOND, WRITES_AT_ONCE = 20.0, 30  # --kube-api-qps and --kube-api-burst of upstream's controller manager
 HEADLESS = "service.kubernetes.io/headless"
 
 
@@ -91,15 +93,32 @@ def target(pod: Tree) -> Tree:
 
 
 def enqueue_services_of_pods(ctx: Context, services: Lister, queue: WorkQueue[ObjectKey]) -> None:
-    """Add the Services whose endpoints may be others to a queue whenever a pod changes."""
+    """Add the Services whose endpoints may be others to a queue whenever a pod changes.
+
+    Of many pods that change at one instant the first ones are told each, and the rest together:
+    else a Service costs by the square of its pods. Upstream's controllers do so since they may
+    write only so often.
+    """
+    writes: dict[ObjectKey, Bucket[ObjectKey]] = {}
+
     def changed(old: Tree | None, new: Tree) -> None:
         for key in _touched(services, old, new):
-            queue.add(key)
+            bucket = writes.get(key)
+            if bucket is None:
+                bucket = writes[key] = Bucket(ctx.clock, WRITES_A_SECOND, WRITES_AT_ONCE)
+            if bucket.take():
+                queue.add(key)
+            else:
+                queue.add_when_quiet(key, 1 / WRITES_A_SECOND)
 
     def present(pod: Tree) -> None:
         changed(None, pod)
 
+    def gone(service: Tree) -> None:
+        writes.pop(meta.key_of(service), None)
+
     ctx.add_handler(PODS, present, changed, present)
+    ctx.add_handler(SERVICES, None, None, gone)
 
 
 def _touched(services: Lister, old: Tree | None, new: Tree) -> Iterable[ObjectKey]:

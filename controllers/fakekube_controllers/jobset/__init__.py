@@ -33,7 +33,7 @@ def addon(**features: bool) -> AddOn:
     """
     from fakekube.runtime import addontables
 
-    chosen, definition = Features(**features), addontables.definition(__name__)
+    chosen, (definition,) = Features(**features), addontables.definitions(__name__)
     if chosen.WorkloadAwareScheduling:
         from fakekube_controllers.jobset import schedulingfields
 

@@ -16,14 +16,25 @@ from fakekube.runtime.context import Context
 from fakekube_controllers.kueue.configuration import Configuration
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.types import Tree
     from fakekube_controllers.kueue.manager import Manager
 
 
 def addon(configuration: Configuration | None = None) -> AddOn:
     """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
+    from fakekube.runtime import addontables
+    from fakekube_controllers.kueue import conversion
+
     chosen = configuration or Configuration()
     component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
-    return AddOn("kueue", controllers=(component,))
+    return AddOn(
+        "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
+        conversions=conversion.conversions(chosen.features))
+
+
+def _namespace(name: str) -> "Tree":
+    metadata = {"name": name, "labels": {"app.kubernetes.io/component": "controller", "control-plane": "controller-manager"}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
 def _always(_: Context) -> bool:

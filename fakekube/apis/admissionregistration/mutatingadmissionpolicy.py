@@ -5,11 +5,11 @@ Upstream: pkg/apis/admissionregistration/validation.
 
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.policy import PolicyStrategy, operation_errors
 from fakekube.apis.admissionregistration.rules import REINVOCATION_POLICIES
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import one_of
 
 PATCH_TYPES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 

@@ -17,6 +17,7 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.gvk import split_api_version
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import label_selector, one_of
 from fakekube.apis.admissionregistration.expressions import Expressions
 from fakekube.apis.admissionregistration.rules import (
     FAILURE_POLICIES,
@@ -27,7 +28,6 @@ from fakekube.apis.admissionregistration.rules import (
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import label_selector, one_of
 
 IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_many
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import label_selector, one_of
 from fakekube.apis.admissionregistration.expressions import Expressions
 from fakekube.apis.checks import ruled
-from fakekube.registry.validation import label_selector, one_of
 
 OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 SCOPES = ("*", "Cluster", "Namespaced")

@@ -6,11 +6,11 @@ Upstream: pkg/apis/admissionregistration/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.policy import PolicyStrategy
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import one_of
 
 REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 NOTHING = "validations or auditAnnotations must contain at least one item"

@@ -4,8 +4,8 @@ it.
 
 from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.admissionregistration.policy import BindingStrategy
-from fakekube.registry.validation import one_of
 
 ACTIONS = ("Audit", "Deny", "Warn")
 PATH = "spec.validationActions"

@@ -6,6 +6,7 @@ Upstream: pkg/apis/admissionregistration/v1/defaults.go, validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import label_selector, one_of
 from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.rules import (
     FAILURE_POLICIES,
@@ -18,7 +19,6 @@ from fakekube.apis.admissionregistration.rules import (
 )
 from fakekube.apis.checks import fully_qualified_name
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import label_selector, one_of
 
 SIDE_EFFECTS, REVIEW_VERSIONS = ("None", "NoneOnDryRun"), ("v1", "v1beta1")
 

@@ -17,8 +17,8 @@ from fakekube.apimachinery import conditions, field_errors, names
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable
 from fakekube.apis.admissionregistration.rules import client_errors
-from fakekube.registry.validation import immutable
 from fakekube.util.turns import Turn
 
 SCOPES, STRATEGIES, REVIEW_VERSIONS = ("Cluster", "Namespaced"), ("None", "Webhook"), ("v1", "v1beta1")

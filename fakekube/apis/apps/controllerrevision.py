@@ -6,8 +6,8 @@ Upstream: pkg/registry/apps/controllerrevision/strategy.go and pkg/apis/apps/val
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable, nonnegative_fields
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable, nonnegative_fields
 
 
 class ControllerRevisionStrategy(Strategy):

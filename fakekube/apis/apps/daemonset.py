@@ -5,15 +5,14 @@ pkg/apis/apps/v1/conversion.go. The template's generation is a field of upstream
 that apps/v1 shows as an annotation.
 """
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, validation
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative_fields
 from fakekube.apis import workloads
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_validation import template_options, validate_template
-from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields
 
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 COUNTS = (

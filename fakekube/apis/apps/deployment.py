@@ -7,9 +7,9 @@ pkg/apis/apps/v1/defaults.go.
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative_fields
 from fakekube.apis import workloads
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields
 
 COUNTS = (
     "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas",

@@ -2,9 +2,9 @@
 
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative_fields
 from fakekube.apis import workloads
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields
 
 COUNTS = (
     "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",

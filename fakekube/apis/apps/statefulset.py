@@ -3,17 +3,15 @@
 Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/validation and v1/defaults.go.
 """
 
-from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery import field_errors, names, validation
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, immutable, nonnegative_fields, one_of
 from fakekube.apis import workloads
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, claim_spec_warnings, default_claim_spec
 from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.apis.internals import internal
-from fakekube.registry import validation
-from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, immutable, nonnegative_fields, one_of
 
 COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -183,7 +181,7 @@ def _template(spec: Tree, claims: list[Tree], ctx: WriteContext) -> list[FieldEr
         found += validate_template(_with_claims(template, claims), "spec.template", template_options(ctx))
         meta = template.get("metadata") or {}
         found += validation.labels(meta.get("labels") or {}, "spec.template.labels")
-        found += validate_annotations(meta.get("annotations") or {}, "spec.template.annotations")
+        found += validation.annotations(meta.get("annotations") or {}, "spec.template.annotations")
     return found + workloads.validate_endless(template, "StatefulSet")
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from fakekube.apimachinery import field_errors, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
 from fakekube.apis.autoscaling.metrics import validate_metrics, validate_reference
 from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
 
 V1 = "autoscaling/v1"
 METRICS_ANNOTATION = "autoscaling.alpha.kubernetes.io/metrics"

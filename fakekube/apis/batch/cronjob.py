@@ -7,6 +7,7 @@ pkg/apis/batch/v1/defaults.go.
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative_fields, required_one_of
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.batch.job import NAME_WARNING, default_job_spec_patterns, drop_disabled, job_spec_warnings
 from fakekube.apis.batch.job_scheduling import declared_scheduling
@@ -15,7 +16,6 @@ from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.core.podspec_validation import template_options
 from fakekube.apis.workloads import shown_selector
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields, required_one_of
 from fakekube.util import cron
 
 SUCCESSFUL_LIMIT, FAILED_LIMIT = 3, 1

@@ -6,6 +6,7 @@ Upstream: pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE
 from fakekube.apis.batch.job_scheduling import declared_scheduling, validate_variant
 from fakekube.apis.batch.job_status import validate_job_status
 from fakekube.apis.batch.job_validation import (
@@ -23,7 +24,6 @@ from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.core.podspec_validation import template_options
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE
 
 BACKOFF_LIMIT = 6
 UNLIMITED_BACKOFF = 2**31 - 1

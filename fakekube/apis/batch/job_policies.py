@@ -7,9 +7,9 @@ pkg/apis/batch/validation/validation.go.
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import OMITTED, FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative, one_of
 from fakekube.apis.batch import indexes
 from fakekube.apis.internals import internal
-from fakekube.registry.validation import nonnegative, one_of
 
 MAX_RULES = 20
 MAX_EXIT_CODES = 255

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import OMITTED, FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, nonnegative_fields
 from fakekube.apis.batch import indexes
-from fakekube.registry.validation import IMMUTABLE, nonnegative_fields
 
 COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 CONDITIONS = "status.conditions"

@@ -5,16 +5,15 @@ Upstream: pkg/apis/batch/validation/validation.go.
 
 from typing import Any
 
-from fakekube.apimachinery import field_errors, labels, names
+from fakekube.apimachinery import field_errors, labels, names, validation
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, immutable, nonnegative_fields, one_of
 from fakekube.apis.batch.job_policies import validate_failure_policy, validate_success_policy
 from fakekube.apis.batch.job_scheduling import validate_scheduling
 from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_template
 from fakekube.apis.internals import internal
-from fakekube.registry import validation
-from fakekube.registry.validation import IMMUTABLE, immutable, nonnegative_fields, one_of
 
 NAME_LABEL, LEGACY_NAME_LABEL = "batch.kubernetes.io/job-name", "job-name"
 UID_LABEL, LEGACY_UID_LABEL = "batch.kubernetes.io/controller-uid", "controller-uid"

@@ -6,8 +6,8 @@ LeaseCandidate.
 
 from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import nonnegative
 
 
 class LeaseStrategy(Strategy):

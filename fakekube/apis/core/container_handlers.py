@@ -9,7 +9,7 @@ from typing import Any
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import nonnegative_fields, one_of
+from fakekube.apimachinery.validation import nonnegative_fields, one_of
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PROBE_COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")

@@ -11,13 +11,13 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.checks import PROTOCOLS, PULL_POLICIES
 from fakekube.apis.core.container_env import accepts_env, validate_env, validate_env_from
 from fakekube.apis.core.container_handlers import PROBES, accepts_probes, validate_lifecycle, validate_probes
 from fakekube.apis.core.mounts_validation import accepts_mounts, validate_devices, validate_mounts
 from fakekube.apis.core.resource_requirements import accepts_requirements, validate_requirements
 from fakekube.apis.core.security_validation import validate_container_context
-from fakekube.registry.validation import one_of
 
 MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 RESTART_POLICIES = ("Always", "Never", "OnFailure")

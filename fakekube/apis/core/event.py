@@ -12,9 +12,9 @@ from typing import Any
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 CORE = {
     "object": "involvedObject", "message": "message", "first": "firstTimestamp", "last": "lastTimestamp",

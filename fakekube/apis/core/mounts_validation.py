@@ -6,8 +6,8 @@ Upstream: ValidateVolumeMounts and ValidateVolumeDevices in pkg/apis/core/valida
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.core.security_validation import validate_descending_path
-from fakekube.registry.validation import one_of
 
 PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_MODES = ("Disabled", "Enabled", "IfPossible")

@@ -10,6 +10,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, immutable, one_of
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
 from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors, basic_resource
@@ -25,7 +26,6 @@ from fakekube.apis.core.storage_systems import (
 )
 from fakekube.apis.internals import changed_lines, internal
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import IMMUTABLE, immutable, one_of
 
 RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 SOURCES = (

@@ -8,12 +8,12 @@ about an immutable spec.
 from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable, label_selector, one_of
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
 from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import immutable, label_selector, one_of
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")

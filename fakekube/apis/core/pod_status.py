@@ -8,9 +8,9 @@ users of containers.
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable
 from fakekube.apis.addresses import legacy_ip
 from fakekube.apis.core.pod_update import validate_annotation_changes
-from fakekube.registry.validation import immutable
 
 SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 STATUS_LISTS = (

@@ -7,13 +7,13 @@ pkg/apis/core/validation/validation.go.
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_profiles import has_profiles, validate_profiles_match
 from fakekube.apis.core.podspec_acceptance import accepts_pod_spec
 from fakekube.apis.core.podspec_validation import PodSpecOptions, pod_spec_errors, template_options
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 

@@ -7,7 +7,7 @@ of ``podspec_validation``, which have words for what they find. Upstream: Valida
 no need of it.
 """
 
-from fakekube.apimachinery import names
+from fakekube.apimachinery import names, validation
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.containers_validation import accepts_containers
 from fakekube.apis.core.scheduling_validation import (
@@ -19,7 +19,6 @@ from fakekube.apis.core.scheduling_validation import (
 )
 from fakekube.apis.core.security_validation import validate_pod_context
 from fakekube.apis.core.volumes_validation import accepted_volumes
-from fakekube.registry import validation
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 PLAIN_DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default")

@@ -5,9 +5,10 @@ Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validatio
 
 from typing import NamedTuple
 
-from fakekube.apimachinery import field_errors, names, quantity
+from fakekube.apimachinery import field_errors, names, quantity, validation
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import required_one_of
 from fakekube.apis.addresses import legacy_ip
 from fakekube.apis.core import podresources
 from fakekube.apis.core.container_env import validate_file_key_volumes
@@ -32,9 +33,7 @@ from fakekube.apis.core.scheduling_validation import (
 )
 from fakekube.apis.core.security_validation import validate_pod_context
 from fakekube.apis.core.volumes_validation import validate_volumes
-from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import required_one_of
 
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
@@ -71,7 +70,7 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
     if labels := meta.get("labels"):
         found += validation.labels(labels, f"{path}.labels")
     if annotations := meta.get("annotations"):
-        found += metadata.validate_annotations(annotations, f"{path}.annotations")
+        found += validation.annotations(annotations, f"{path}.annotations")
         found += validate_pod_annotations(annotations, spec, f"{path}.annotations")
     found += validate_pod_spec(spec, f"{path}.spec", options)
     if annotations:

@@ -3,7 +3,7 @@
 Upstream: validateProjectionSources in pkg/apis/core/validation/validation.go.
 """
 
-from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery import field_errors, names, validation
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import signer_name
@@ -15,7 +15,6 @@ from fakekube.apis.core.volume_items import (
     validate_key_to_path,
     validate_mode,
 )
-from fakekube.registry import validation
 
 SHORTEST_TOKEN_SECONDS = 600
 LONGEST_TOKEN_SECONDS = 2**32

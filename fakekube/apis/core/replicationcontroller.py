@@ -6,11 +6,11 @@ Upstream: pkg/registry/core/replicationcontroller/strategy.go and pkg/apis/core/
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, nonnegative_fields
 from fakekube.apis import workloads
 from fakekube.apis.checks import declared_form_of_name
 from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, nonnegative_fields
 
 COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")

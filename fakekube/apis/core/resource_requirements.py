@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import NEGATIVE
 from fakekube.apis.core.podresources import HUGE_PAGES, is_pod_level
-from fakekube.registry.validation import NEGATIVE
 
 NameCheck = Callable[[str, str], list[FieldError]]
 QOS_RESOURCES = ("cpu", "memory")

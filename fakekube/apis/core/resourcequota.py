@@ -7,6 +7,7 @@ admission/resource_quota.py.
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.field_errors import FieldError, invalid, key, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.core.podresources import HUGE_PAGES
 from fakekube.apis.core.podspec_defaults import round_amounts
@@ -17,7 +18,6 @@ from fakekube.apis.core.resource_requirements import (
     validate_resource_name,
 )
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 COMPUTE = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 CLAIM_SCOPED = ("persistentvolumeclaims", "requests.storage")

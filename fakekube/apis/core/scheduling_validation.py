@@ -6,11 +6,10 @@ pkg/apis/core/validation/validation.go.
 
 from collections.abc import Callable
 
-from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery import field_errors, names, validation
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
-from fakekube.registry import validation
-from fakekube.registry.validation import one_of
+from fakekube.apimachinery.validation import one_of
 
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 NO_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'

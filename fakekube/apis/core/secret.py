@@ -10,10 +10,10 @@ import json
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid, key, required, too_long
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.configmap import MAX_BYTES, data_size, frozen, no_nulls
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable
 
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 DOCKER_KEYS = {"kubernetes.io/dockercfg": ".dockercfg", "kubernetes.io/dockerconfigjson": ".dockerconfigjson"}

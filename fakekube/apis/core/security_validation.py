@@ -8,8 +8,8 @@ rules.
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.internals import internal
-from fakekube.registry.validation import one_of
 
 PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 SYSCTL_SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"

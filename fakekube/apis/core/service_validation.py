@@ -16,6 +16,7 @@ from fakekube.apimachinery.field_errors import (
     required,
 )
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import labels, one_of
 from fakekube.apis.addresses import legacy_cidr, legacy_ip, parse_ip, special_ip
 from fakekube.apis.checks import port_number, port_number_or_name, port_protocol, required_name, ruled
 from fakekube.apis.core.service_rules import (
@@ -26,7 +27,6 @@ from fakekube.apis.core.service_rules import (
     uses_health_port,
 )
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import labels, one_of
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 AFFINITIES, POLICIES = ("ClientIP", "None"), ("Cluster", "Local")

@@ -11,7 +11,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, complaints, invalid, not_supported, required, too_long
 from fakekube.apimachinery.field_errors import key as map_key
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.validation import one_of
+from fakekube.apimachinery.validation import one_of
 
 REQUIRED_FIELDS = {
     "gcePersistentDisk": ("pdName",), "awsElasticBlockStore": ("volumeID",), "nfs": ("server", "path"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.checks import PULL_POLICIES, template_metadata
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors
 from fakekube.apis.core.projected_validation import accepts_projected, validate_projected
@@ -21,7 +22,6 @@ from fakekube.apis.core.storage_systems import (
     validate_storage_system,
 )
 from fakekube.apis.core.volume_items import validate_downward_file, validate_key_to_path, validate_mode
-from fakekube.registry.validation import one_of
 
 MORE_TYPES = "may not specify more than 1 volume type"
 # In the order in which upstream looks for them, which decides which of two is the one too many.

@@ -17,11 +17,11 @@ from fakekube.apimachinery.field_errors import (
     too_many,
 )
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import declared_immutable
 from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip, strict_ip
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import port_protocol, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import declared_immutable
 
 MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS = 1000, 100, 20000, 8
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")

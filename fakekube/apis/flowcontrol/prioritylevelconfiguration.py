@@ -8,9 +8,9 @@ import math
 
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE
 
 DEFAULT_SHARES = 30
 TYPES, RESPONSES = ("Exempt", "Limited"), ("Queue", "Reject")

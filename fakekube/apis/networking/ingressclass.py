@@ -7,10 +7,10 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, not_supported, required, too_long
 from fakekube.apimachinery.field_names import domain_prefixed_path
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable
 from fakekube.apis.checks import ruled
 from fakekube.apis.networking.ingress import reference
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable
 
 MAX_CONTROLLER_LENGTH = 250
 SCOPES = ("Cluster", "Namespace")

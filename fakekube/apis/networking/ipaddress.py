@@ -6,10 +6,10 @@ Upstream: pkg/apis/networking/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import declared_immutable
 from fakekube.apis.addresses import strict_ip
 from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import declared_immutable
 
 
 class IPAddressStrategy(Strategy):

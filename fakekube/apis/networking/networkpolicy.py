@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import label_selector, one_of
 from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
 from fakekube.apis.checks import port_number, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import label_selector, one_of
 
 PROTOCOLS, TYPES = ("TCP", "UDP", "SCTP"), ("Ingress", "Egress")
 DIRECTIONS = (("ingress", "from"), ("egress", "to"))

@@ -6,10 +6,10 @@ fixed range.
 
 from fakekube.apimachinery.field_errors import FieldError, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.addresses import parse_cidr, strict_cidr
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 PATH = "spec.cidrs"
 

@@ -6,11 +6,11 @@ Upstream: pkg/apis/node/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, declared_immutable, declared_name, labels
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.resource_requirements import validate_requirements
 from fakekube.apis.core.scheduling_validation import validate_tolerations
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, declared_name, labels
 
 
 class RuntimeClassStrategy(Strategy):

@@ -3,14 +3,13 @@
 Upstream: pkg/registry/policy/poddisruptionbudget/strategy.go and pkg/apis/policy/validation.
 """
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, validation
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import nonnegative_fields, one_of
 from fakekube.apis import workloads
 from fakekube.apis.base import StatusStrategy
-from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields, one_of
 
 COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 POLICIES = ("AlwaysAllow", "IfHealthyBudget")

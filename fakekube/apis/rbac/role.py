@@ -6,10 +6,10 @@ Upstream: pkg/apis/rbac/validation. Who may write which rules ``escalation.py`` 
 from fakekube.apimachinery import labels
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import label_selector
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.rbac import escalation
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import label_selector
 
 
 class RoleStrategy(Strategy):

@@ -6,10 +6,10 @@ Upstream: pkg/apis/rbac/v1/defaults.go, pkg/apis/rbac/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, IMMUTABLE
 from fakekube.apis.checks import ruled
 from fakekube.apis.rbac import escalation
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, IMMUTABLE
 
 GROUP = "rbac.authorization.k8s.io"
 SUBJECT_KINDS = ("ServiceAccount", "User", "Group")

@@ -7,10 +7,10 @@ out: the rules of allocation in the status, and who may write it.
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 
 class ResourceClaimStrategy(StatusStrategy):

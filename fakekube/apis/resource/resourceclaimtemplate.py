@@ -6,12 +6,12 @@ Upstream: pkg/apis/resource/{v1/defaults.go,validation}.
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import template_metadata
 from fakekube.apis.internals import internal
 from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 
 class ResourceClaimTemplateStrategy(Strategy):

@@ -7,9 +7,9 @@ capacities, counters and taints.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable
 from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable
 
 PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.registry.validation import IMMUTABLE
+from fakekube.apimachinery.validation import IMMUTABLE
 
 
 def immutable(path: str, new: Json, old: Json) -> list[FieldError]:

@@ -8,13 +8,12 @@ looked at again.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import field_errors, scheduling_blocks
+from fakekube.apimachinery import field_errors, scheduling_blocks, validation
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.scheduling import blocks
-from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import one_of
 
 HIGHEST = 1_000_000_000
 PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")

@@ -6,8 +6,8 @@ Upstream: pkg/registry/scheduling/priorityclass/strategy.go and pkg/apis/schedul
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import immutable, required_one_of
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable, required_one_of
 
 HIGHEST = 1_000_000_000
 SYSTEM_PREFIX = "system-"

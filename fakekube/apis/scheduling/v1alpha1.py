@@ -6,9 +6,9 @@ Upstream: pkg/apis/scheduling/validation/validation.go and pkg/registry/scheduli
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.scheduling.workload import validate_controller
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 GROUPS = "podGroups"
 MAX_GROUPS = 8

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import one_of
 from fakekube.apis.scheduling import blocks, groups
 from fakekube.apis.scheduling.podgroup import GroupStrategy
 from fakekube.apis.scheduling.workload import validate_controller
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import one_of
 
 TEMPLATES = "podGroupTemplates"
 MAX_TEMPLATES = 8

@@ -5,8 +5,8 @@ Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, one_of
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, one_of
 
 GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 MIN_SECONDS, MAX_SECONDS = 600, 2**32

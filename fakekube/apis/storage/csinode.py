@@ -6,10 +6,10 @@ Upstream: pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, nonnegative
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, nonnegative
 
 MAX_NODE_ID_LENGTH = 256
 

@@ -6,9 +6,9 @@ Upstream: pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE, label_selector
 from fakekube.apis.checks import quantity_not_negative, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, label_selector
 
 
 class CSIStorageCapacityStrategy(Strategy):

@@ -19,9 +19,9 @@ from fakekube.apimachinery.field_errors import (
     too_long,
 )
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
 # upstream tells of each pair of equal terms, and so of a million for a thousand

@@ -7,11 +7,11 @@ inline volumes.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
 from fakekube.apis.storage.csinode import driver_name
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import IMMUTABLE
 
 ONE_OF = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 

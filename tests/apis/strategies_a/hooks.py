@@ -9,12 +9,12 @@ from typing import Any
 
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.validation import as_told
 from fakekube.apis.catalog import Catalog, catalog
 from fakekube.apis.gates import Gates
 from fakekube.registry import metadata
 from fakekube.registry.kind import Kind, strategy_of
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import as_told
 from fakekube.schema import definitions
 from fakekube.schema.decode import Codec
 from fakekube.util.rng import Rng

@@ -5,8 +5,8 @@ from typing import Any
 
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.validation import as_told
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import as_told
 from tests.admission.world import World
 
 

@@ -1,6 +1,9 @@
 """Endpoints, the older form, and slices that mirror those that people write themselves."""
 
+import asyncio
+
 from fakekube.client.resources import ENDPOINTS, PODS, SERVICES
+from fakekube_controllers.endpoints.backends import WRITES_AT_ONCE
 from fakekube_controllers.endpoints.subsets import CAPACITY, repack, truncate
 from tests.controllers.world import NAMESPACE
 
@@ -121,3 +124,28 @@ def test_endpoints_hold_a_thousand():
     assert cut
     assert (len(subset["addresses"]), len(subset["notReadyAddresses"])) == (900, CAPACITY - 900)
     assert truncate([{"addresses": ready}]) == ([{"addresses": ready}], False)
+
+
+async def test_pods_that_change_together_are_told_together(world):
+    """Given a headless Service / when many pods change, each in a turn of its own, at one instant /
+    then all are in its endpoints once the cluster has settled, without a write for each, and time
+    has not moved.
+    """
+    number, started = 200, world.cluster.clock.time()
+    await world.create_service(clusterIP="None")
+    for each in range(number):
+        await world.create_pod(f"p{each}")
+    await world.settle()
+    before = world.cluster.apiserver.log.total
+    for each in range(number):
+        status = {"podIP": f"10.0.0.{each}", "podIPs": [{"ip": f"10.0.0.{each}"}],
+                  "conditions": [{"type": "Ready", "status": "True"}]}
+        await world.client.patch(PODS, f"p{each}", NAMESPACE, {"status": status}, subresource="status")
+        for _ in range(5):
+            await asyncio.sleep(0)
+    await world.settle()
+    written = [entry for entry in list(world.cluster.apiserver.log)[before:]
+               if entry.verb in ("create", "update") and entry.resource == "endpoints"]
+    assert 0 < len(written) < 2 * WRITES_AT_ONCE
+    assert len(await world.ready()) == number == len((await world.endpoints())["subsets"][0]["addresses"])
+    assert world.cluster.clock.time() == started

@@ -8,7 +8,9 @@ from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.conditions import Status as ConditionStatus
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.resources import to_resource_list
 from fakekube_controllers.kueue.workload import admissionchecks, reasons, states
+from fakekube_controllers.kueue.workload.info import Info
 
 MAX_CONDITION_MESSAGE, MAX_EVENT_MESSAGE = 32 * 1024, 1024
 CUT = " ..."
@@ -148,3 +150,15 @@ def set_deactivation_target(workload: Tree, reason: str, message: str, *, now: f
 def set_blocked_on_preemption_gates_condition(workload: Tree, reason: str, message: str, *, now: float) -> bool:
     """It would have to preempt, and may not."""
     return set_condition(workload, reasons.BLOCKED_ON_PREEMPTION_GATES, "True", reason, message, now=now)
+
+
+def propagate_resource_requests(workload: Tree, info: Info) -> bool:
+    """Show what each podset asks for, while the Workload waits."""
+    wanted: list[Tree] = []
+    for podset in info.total_requests:
+        resources = to_resource_list(podset.requests)
+        wanted.append({"name": podset.name, "resources": resources} if resources else {"name": podset.name})
+    if (states.status_of(workload).get("resourceRequests") or []) == wanted:
+        return False
+    workload.setdefault("status", {})["resourceRequests"] = wanted
+    return True

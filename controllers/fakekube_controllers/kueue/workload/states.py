@@ -6,9 +6,11 @@ Upstream: functions of these names in pkg/workload/workload.go, evict/evict.go, 
 from typing import Literal
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.topology import assignments
 from fakekube_controllers.kueue.workload import reasons
 
 Status = Literal["pending", "quotaReserved", "admitted", "finished"]
@@ -17,17 +19,8 @@ QUOTA_RESERVED: Status = "quotaReserved"
 ADMITTED: Status = "admitted"
 FINISHED: Status = "finished"
 
-Reference = tuple[str, str]
-"""Namespace and name of a Workload."""
 
-
-def key(workload: ReadOnlyTree) -> Reference:
-    """Its namespace and name."""
-    metadata = workload["metadata"]
-    return metadata["namespace"], metadata["name"]
-
-
-def reference_text(reference: Reference) -> str:
+def reference_text(reference: ObjectKey) -> str:
     """``namespace/name``, as messages name a Workload."""
     return f"{reference[0]}/{reference[1]}"
 
@@ -209,6 +202,36 @@ def has_topology_assignments_pending(workload: ReadOnlyTree) -> bool:
     return any(
         not podset.get("topologyAssignment") and podset.get("delayedTopologyRequest") == "Pending"
         for podset in (admission(workload) or meta.EMPTY).get("podSetAssignments") or ())
+
+
+def has_topology_assignment_with_unhealthy_node(workload: ReadOnlyTree) -> bool:
+    """Whether pods of an admitted Workload are assigned to a node that has failed."""
+    unhealthy = unhealthy_node_names(workload)
+    if not unhealthy or not is_admitted(workload):
+        return False
+    return any(
+        name in unhealthy for podset in (admission(workload) or meta.EMPTY).get("podSetAssignments") or ()
+        for name in assignments.lowest_level_values(podset.get("topologyAssignment")))
+
+
+def needs_second_pass(workload: ReadOnlyTree) -> bool:
+    """Whether the scheduler is to look at it again although it has quota."""
+    if is_finished(workload) or is_evicted(workload) or not has_quota_reservation(workload) or is_on_hold(workload):
+        return False
+    checks = status_of(workload).get("admissionChecks") or ()
+    waits_for_nodes = (
+        bool(checks) and all(check.get("state") == reasons.CHECK_READY for check in checks)
+        and has_topology_assignments_pending(workload) and not is_admitted(workload))
+    return waits_for_nodes or has_topology_assignment_with_unhealthy_node(workload)
+
+
+def has_closed_preemption_gate(workload: ReadOnlyTree) -> bool:
+    """Whether it may not preempt yet. A gate without a state is closed."""
+    gates = spec_of(workload).get("preemptionGates")
+    if not gates:
+        return False
+    positions = {gate["name"]: gate.get("position") for gate in status_of(workload).get("preemptionGates") or ()}
+    return any(positions.get(gate["name"], "Closed") == "Closed" for gate in gates)
 
 
 def unadmitted_workload_reason_with_fallback(reason: str, fallback: str, features: Features) -> str:

@@ -27,6 +27,7 @@ MAX_REASON_BYTES = 1024
 # the minor number of the release in which declarative rules took over from hand-written checks
 DECLARATIVE_SINCE = 37
 MAX_MESSAGE_BYTES = 32 * 1024
+MAX_ANNOTATIONS_BYTES = 256 * 1024
 
 
 def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
@@ -98,6 +99,21 @@ def labels(values: Mapping[str, str], path: str) -> list[FieldError]:
             found += complaints(path, key, names.qualified_name(key))
         if not names.is_label_value(value):
             found += complaints(path, value, names.label_value(value))
+    return found
+
+
+def annotations(values: Mapping[str, str], path: str) -> list[FieldError]:
+    """Keys of annotations, upper case allowed, and the size of all of them."""
+    found: list[FieldError] = []
+    size = 0
+    for key, value in values.items():
+        size += len(key) + len(value)
+        if not names.is_qualified_name(key.lower()):
+            found += field_errors.complaints(path, key, names.qualified_name(key.lower()))
+    if size * 4 > MAX_ANNOTATIONS_BYTES:
+        size = sum(len(key.encode()) + len(value.encode()) for key, value in values.items())
+    if size > MAX_ANNOTATIONS_BYTES:
+        found.append(field_errors.too_long(path, MAX_ANNOTATIONS_BYTES))
     return found
 
 
