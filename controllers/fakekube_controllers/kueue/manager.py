@@ -66,6 +66,8 @@ class Manager:
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = ()
+    from fakekube_controllers.kueue import multikueue
+
+    parts: tuple[Controllers, ...] = (multikueue.controllers,)
     for part in parts:
         yield from part(kueue)

@@ -12,6 +12,8 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.kueue import names, patches
+from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.jobframework import workload_names
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides
 
@@ -87,15 +89,19 @@ def _needs_elastic_sync(sides: Sides, workload_name: str, job: ReadOnlyTree, rem
 
     A Workload that is not that of the present size says nothing about the size.
     """
-    from fakekube_controllers.kueue.jobframework import naming
-
     is_elastic = meta.annotations_of(job).get(names.ELASTIC_JOB_ANNOTATION) == "true"
     if not (sides.features.ElasticJobsViaWorkloadSlices and is_elastic):
         return False
     before, after = remote["spec"].get("parallelism", 0), job["spec"].get("parallelism", 0)
-    if before < after and workload_name != naming.elastic_workload_name(job, JOBS.gvk):
+    if before < after and workload_name != _name_of_present_size(job, sides.features):
         return False
     return bool(before != after or adapters.prebuilt_workload_name_for(remote) != workload_name)
+
+
+def _name_of_present_size(job: ReadOnlyTree, features: Features) -> str:
+    """The name of the slice that a Job has for its present generation."""
+    generation = str(meta.generation_of(job))
+    return workload_names.workload_name_for_owner(meta.name_of(job), meta.uid_of(job), JOBS.gvk, features, generation)
 
 
 async def _sync_elastic(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> None:
