@@ -3,11 +3,11 @@
 import pytest
 
 from fakekube.apimachinery import labels
+from fakekube_controllers.kueue.configuration import Configuration, Resources, ResourceTransformation
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import FlavorResource
 from fakekube_controllers.kueue.workload import admissibility, info
 from fakekube_controllers.kueue.workload.info import AssignmentClusterQueueState, Info, InfoOptions, Ordering
-from fakekube_controllers.kueue.workload.podrequests import ResourceTransformation
 
 OPTIONS = InfoOptions()
 
@@ -89,11 +89,11 @@ def test_excluded_and_transformed_resources():
     """Given prefixes and transformations, when requests are read, then quotas see the outcome."""
     spec = {"containers": [container(requests={"cpu": "1", "example.com/mig": "2", "networking.io/x": "1"})]}
     options = InfoOptions(excluded_resource_prefixes=("networking.io/",), resource_transformations={
-        "example.com/mig": ResourceTransformation("example.com/mig", {"example.com/mem": "5Gi", "cpu": "500m"}, "Replace")})
+        "example.com/mig": ResourceTransformation("example.com/mig", "Replace", "", {"example.com/mem": "5Gi", "cpu": "500m"})})
     assert Info(workload(podset(spec=spec, count=2)), options).total_requests[0].requests == {
         "cpu": 4000, "example.com/mem": 20 * 2**30}
-    times = InfoOptions(resource_transformations={
-        "example.com/mig": ResourceTransformation("example.com/mig", {"example.com/mem": "3"}, "Retain", "cpu")})
+    by_cpu = ResourceTransformation("example.com/mig", "Retain", "cpu", {"example.com/mem": "3"})
+    times = info.info_options(Configuration(resources=Resources(transformations=(by_cpu,))))
     assert Info(workload(podset(spec=spec)), times).total_requests[0].requests == {
         "cpu": 1000, "example.com/mig": 2, "networking.io/x": 1, "example.com/mem": 6}
 
@@ -101,7 +101,7 @@ def test_excluded_and_transformed_resources():
 def test_a_negative_output_takes_away_from_outputs_alone():
     """Given an output below nothing, when it is summed up, then no request becomes less."""
     spec = {"containers": [container(requests={"cpu": "1", "a.b/c": "1"})]}
-    options = InfoOptions(resource_transformations={"a.b/c": ResourceTransformation("a.b/c", {"cpu": "-5"}, "Replace")})
+    options = InfoOptions(resource_transformations={"a.b/c": ResourceTransformation("a.b/c", "Replace", "", {"cpu": "-5"})})
     assert Info(workload(podset(spec=spec)), options).total_requests[0].requests == {"cpu": 1000}
 
 

@@ -16,9 +16,11 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue import names, resources
+from fakekube_controllers.kueue.configuration import Configuration, ResourceTransformation
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import FlavorResource, FlavorResourceQuantities, Requests
-from fakekube_controllers.kueue.workload.podrequests import ResourceTransformation, pod_set_requests
+from fakekube_controllers.kueue.topology.assignments import domains_of
+from fakekube_controllers.kueue.workload.podrequests import pod_set_requests
 
 SCHEDULING_HASH_UNKNOWN = "unknown"
 
@@ -30,6 +32,13 @@ class InfoOptions(NamedTuple):
     excluded_resource_prefixes: Sequence[str] = ()
     resource_transformations: Mapping[str, ResourceTransformation] = NOTHING
     """By the resource that they take."""
+
+
+def info_options(configuration: Configuration) -> InfoOptions:
+    """Those of a configuration."""
+    found = configuration.resources
+    return InfoOptions(
+        configuration.features, found.exclude_resource_prefixes, {each.input: each for each in found.transformations})
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +250,28 @@ def _from_admission(obj: ReadOnlyTree, admission: ReadOnlyTree, features: Featur
         podset = PodSetResources(
             name, resources.requests_from_resource_list(assigned.get("resourceUsage")), count,
             assigned.get("flavors") or NOTHING)
+        if features.TopologyAwareScheduling:
+            podset = _with_topology(podset, obj, assigned)
         left = current.get(name, 0)
         if left < count:
             podset = replace(podset, requests=resources.scaled(podset.requests, count, left), count=left)
         result.append(podset)
     return result
+
+
+def _with_topology(podset: PodSetResources, obj: ReadOnlyTree, assigned: ReadOnlyTree) -> PodSetResources:
+    """The podset with its domains, or with its wish to get them later."""
+    topology_request, assignment = None, assigned.get("topologyAssignment")
+    if assignment is not None:
+        spec = next((each["template"]["spec"] for each in obj["spec"]["podSets"] if each["name"] == podset.name), None)
+        single = podset.single_pod_requests() if spec is None else resources.requests_from_pod_spec(spec)
+        topology_request = TopologyRequest(
+            assignment["levels"],
+            [TopologyDomainRequests(domain.values, single, domain.count) for domain in domains_of(assignment)])
+    delayed = assigned.get("delayedTopologyRequest")
+    if topology_request is None and delayed is None:
+        return podset
+    return replace(podset, topology_request=topology_request, delayed_topology_request=delayed)
 
 
 # -- what decides about order -------------------------------------------------------------------

@@ -6,28 +6,13 @@ Upstream: pkg/workload/workload.go (dropExcludedResources, applyResourceTransfor
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from fakekube.apimachinery import pod_resources, quantity
 from fakekube.apimachinery.pod_resources import Sum
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue import resources
+from fakekube_controllers.kueue.configuration import RETAIN, ResourceTransformation
 from fakekube_controllers.kueue.resources import Requests
-
-RETAIN, REPLACE = "Retain", "Replace"
-
-
-class ResourceTransformation(NamedTuple):
-    """A resource that counts as others: ``outputs`` has what one of it stands for, as quantities.
-
-    ``multiply_by`` names a resource by whose amount the outputs are multiplied. Under the strategy
-    Retain the resource itself counts, too.
-    """
-
-    input: str
-    outputs: Mapping[str, str]
-    strategy: str = RETAIN
-    multiply_by: str = ""
 
 
 def pod_set_requests(
