@@ -17,6 +17,7 @@ from fakekube.client.resources import Resource
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.jobframework import objects
 
 
 class Sides(NamedTuple):
@@ -59,18 +60,6 @@ class NotOwned(Exception):
     """An object on a worker has the name of a copy, and is none of ours."""
 
 
-def prebuilt_workload_name_for(obj: ReadOnlyTree) -> str:
-    """The Workload that a job says is its own; the annotation goes before the label."""
-    name = meta.annotations_of(obj).get(names.PREBUILT_WORKLOAD_ANNOTATION)
-    return name or meta.labels_of(obj).get(names.PREBUILT_WORKLOAD_LABEL, "")
-
-
-def set_prebuilt_workload_name(obj: Tree, workload_name: str, features: Features) -> None:
-    """Let a job of ours say so."""
-    field = "annotations" if features.WorkloadIdentifierAnnotations else "labels"
-    obj["metadata"].setdefault(field, {})[names.PREBUILT_WORKLOAD_ANNOTATION] = workload_name
-
-
 def clone_metadata_for_creation(obj: ReadOnlyTree) -> Tree:
     """The metadata of a copy on another cluster: name, namespace, labels and annotations."""
     metadata = obj["metadata"]
@@ -84,7 +73,7 @@ def copy_of(job: ReadOnlyTree, resource: Resource, workload_name: str, origin: s
         "apiVersion": resource.api_version, "kind": resource.kind, "metadata": clone_metadata_for_creation(job),
         "spec": copy.deepcopy(job["spec"])}
     made["metadata"].setdefault("labels", {})[names.MULTIKUEUE_ORIGIN_LABEL] = origin
-    set_prebuilt_workload_name(made, workload_name, features)
+    objects.set_prebuilt_workload_name(made, workload_name, features)
     return made
 
 
@@ -113,8 +102,8 @@ async def delete_remote_object_if_owned(sides: Sides, adapter: MultiKueueAdapter
 class ManagedByAdapter:
     """Kinds with ``spec.managedBy``, whose status is simply copied: JobSet, and a user's own."""
 
-    def __init__(self, resource: Resource) -> None:
-        self.resource = resource
+    def __init__(self, resource: Resource, features: Features) -> None:
+        self.resource, self._features = resource, features
 
     async def sync_job(self, sides: Sides, key: Request, workload_name: str) -> bool:
         """Make the copy, which its own controller then manages, or copy its status."""
@@ -151,5 +140,5 @@ class ManagedByAdapter:
 
     def workload_keys_for(self, job: ReadOnlyTree) -> Iterable[Request]:
         """The one that it names."""
-        name = prebuilt_workload_name_for(job)
+        name = objects.prebuilt_workload_name(job, self._features)
         return [Request(meta.namespace_of(job), name)] if name else []

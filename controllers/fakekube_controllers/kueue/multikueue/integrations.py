@@ -18,13 +18,13 @@ JOBSETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
 
 def adapters_of(kueue: "Kueue") -> Iterator[MultiKueueAdapter]:
     """One for each kind."""
-    frameworks = kueue.configuration.integrations.frameworks
+    frameworks, features = kueue.configuration.integrations.frameworks, kueue.features
     if "batch/job" in frameworks:
-        yield JobAdapter()
+        yield JobAdapter(features)
     if "jobset.x-k8s.io/jobset" in frameworks:
-        yield ManagedByAdapter(JOBSETS)
+        yield ManagedByAdapter(JOBSETS, features)
     if "pod" in frameworks:
-        yield PodAdapter()
+        yield PodAdapter(features)
 
 
 async def is_served(client: Client, resource: Resource) -> bool:

@@ -13,7 +13,7 @@ from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import workload_names
+from fakekube_controllers.kueue.jobframework import objects, workload_names
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides
 
@@ -25,8 +25,8 @@ GENERATED_LABELS = (
 class JobAdapter(ManagedByAdapter):
     """batch/v1 Job, elastic ones included."""
 
-    def __init__(self) -> None:
-        super().__init__(JOBS)
+    def __init__(self, features: Features) -> None:
+        super().__init__(JOBS, features)
 
     async def sync_job(self, sides: Sides, key: Request, workload_name: str) -> bool:
         """Make the copy, or copy its status as soon as the local Job may have it.
@@ -95,7 +95,7 @@ def _needs_elastic_sync(sides: Sides, workload_name: str, job: ReadOnlyTree, rem
     before, after = remote["spec"].get("parallelism", 0), job["spec"].get("parallelism", 0)
     if before < after and workload_name != _name_of_present_size(job, sides.features):
         return False
-    return bool(before != after or adapters.prebuilt_workload_name_for(remote) != workload_name)
+    return bool(before != after or objects.prebuilt_workload_name(remote, sides.features) != workload_name)
 
 
 def _name_of_present_size(job: ReadOnlyTree, features: Features) -> str:
@@ -107,7 +107,7 @@ def _name_of_present_size(job: ReadOnlyTree, features: Features) -> str:
 async def _sync_elastic(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> None:
     def update(changed: Tree) -> bool:
         changed["spec"]["parallelism"] = job["spec"].get("parallelism", 0)
-        adapters.set_prebuilt_workload_name(changed, workload_name, sides.features)
+        objects.set_prebuilt_workload_name(changed, workload_name, sides.features)
         return True
 
     await patches.patch(sides.remote, JOBS, remote, update)
@@ -117,8 +117,8 @@ class PodAdapter(ManagedByAdapter):
     """Pods, alone and in groups: the local ones stay gated and show what becomes of their copies.
     """
 
-    def __init__(self) -> None:
-        super().__init__(PODS)
+    def __init__(self, features: Features) -> None:
+        super().__init__(PODS, features)
 
     def is_managed_by_kueue(self, job: ReadOnlyTree) -> str:
         """Every pod with a Workload is."""

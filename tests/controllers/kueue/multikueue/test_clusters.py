@@ -17,7 +17,8 @@ pytestmark = pytest.mark.fakekube(controllers="*,kueue", nodes=0, fleet="manager
 
 async def put_secret(fleet: Fleet, name: str, text: str) -> None:
     """A Secret with a kubeconfig, new or changed."""
-    body = {"metadata": {"name": name, "namespace": "kueue-system"}, "data": {"kubeconfig": base64.b64encode(text.encode()).decode()}}
+    data = {"kubeconfig": base64.b64encode(text.encode()).decode()}
+    body = {"metadata": {"name": name, "namespace": "kueue-system"}, "data": data}
     client = fleet["manager"].client
     if await client.get(SECRETS, name, "kueue-system", missing_ok=True) is None:
         await client.create(SECRETS, body, "kueue-system")
@@ -50,7 +51,8 @@ async def test_a_check_is_as_usable_as_its_clusters(fake_fleet: Fleet) -> None:
     parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "c"}
     await client.create(ADMISSION_CHECKS, {
         "metadata": {"name": "mk"}, "spec": {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}})
-    assert await active(fake_fleet, "mk", ADMISSION_CHECKS) == ("False", "NoUsableClusters", "Missing clusters: [worker1 worker2]")
+    assert await active(fake_fleet, "mk", ADMISSION_CHECKS) == (
+        "False", "NoUsableClusters", "Missing clusters: [worker1 worker2]")
     await put_cluster(fake_fleet, "worker1")
     assert await active(fake_fleet, "worker1") == (
         "False", "BadKubeConfig", 'load client config failed: Secret "worker1" not found')
