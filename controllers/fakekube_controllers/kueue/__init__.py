@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def addon(configuration: Configuration | None = None) -> AddOn:
     """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
     from fakekube.runtime import addontables
-    from fakekube_controllers.kueue import conversion
+    from fakekube_controllers.kueue import conversion, webhooks
 
     chosen = configuration or Configuration()
     component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
     return AddOn(
         "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
-        conversions=conversion.conversions(chosen.features))
+        webhooks=(*webhooks.webhooks(chosen),), conversions=conversion.conversions(chosen.features))
 
 
 def _namespace(name: str) -> "Tree":
