@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fakekube.apimachinery.labels import Requirement, Selector
+from fakekube.apimachinery.labels import NOT_IN, Requirement, Selector
 from fakekube_controllers.kueue.features import Features
 
 NAMESPACE = "kueue-system"
@@ -32,7 +32,7 @@ def jobs_namespaces(namespace: str = NAMESPACE) -> Selector:
     """The namespaces in which jobs are managed unless a configuration says otherwise: all but the
     system's and Kueue's own.
     """
-    return Selector([Requirement("kubernetes.io/metadata.name", "NotIn", ("kube-system", namespace))])
+    return Selector([Requirement("kubernetes.io/metadata.name", NOT_IN, ("kube-system", namespace))])
 
 
 class RequeuingStrategy(NamedTuple):

@@ -1,1 +1,4 @@
-"""The kinds that Kueue has an integration for, a package each. Upstream: pkg/controller/jobs."""
+"""The kinds that Kueue has an integration for, a package each; ``builtin.py`` lists them.
+
+Upstream: pkg/controller/jobs.
+"""

@@ -1,0 +1,69 @@
+"""The job above a job that Kueue manages in its place.
+
+Upstream: FindAncestorJobManagedByKueue in pkg/controller/jobframework/reconciler.go.
+"""
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.client.client import Client
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.jobframework import objects
+from fakekube_controllers.kueue.jobframework.integrations import Integrations
+
+
+class CyclicOwnership(Exception):
+    """An object is above itself."""
+
+    def __init__(self) -> None:
+        super().__init__("cyclic ownership")
+
+
+class WorkloadOwnerNotFound(Exception):
+    """An owner is gone, or its kind is not served."""
+
+    def __init__(self, why: object) -> None:
+        super().__init__(f"workload owner not found\n{why}")
+
+
+class ChainLimitReached(Exception):
+    """There are more owners above a job than are looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("managed owner chain limit reached")
+
+
+async def find_ancestor_job_managed_by_kueue(
+    client: Client, integrations: Integrations, job: ReadOnlyTree, *, manage_jobs_without_queue_name: bool,
+) -> ReadOnlyTree | None:
+    """The uppermost controller above a job that is managed: of an enabled kind, and with a queue
+    unless jobs without are managed too.
+
+    Raises CyclicOwnership, WorkloadOwnerNotFound, ChainLimitReached, and APIError.
+    """
+    seen: dict[str, None] = {}
+    current, top = job, None
+    while True:
+        if meta.uid_of(current) in seen:
+            raise CyclicOwnership
+        seen[meta.uid_of(current)] = None
+        owner = meta.controller_of(current)
+        if owner is None or not integrations.is_known_owner(owner):
+            return top
+        current = await _read(client, owner, meta.namespace_of(job))
+        if integrations.is_managed_owner(owner) and (manage_jobs_without_queue_name or objects.queue_name(current)):
+            top = current
+        if len(seen) > names.MAX_ANCESTORS:
+            raise ChainLimitReached
+
+
+async def _read(client: Client, owner: ReadOnlyTree, namespace: str) -> ReadOnlyTree:
+    group, version = split_api_version(owner["apiVersion"])
+    try:
+        resource = await client.for_kind(GroupVersionKind(group, version, owner["kind"]))
+    except KeyError as error:
+        raise WorkloadOwnerNotFound(error) from error
+    found = await client.get(resource, owner["name"], namespace, missing_ok=True)
+    if found is None:
+        raise WorkloadOwnerNotFound(f'{resource.group_resource} "{owner["name"]}" not found')
+    return found

@@ -1,0 +1,118 @@
+"""How a kind of job is declared, and which kinds Kueue knows, manages, or meets as owners.
+
+A package offers kinds of its own by entry points of the group ``fakekube.kueue.integrations``.
+Upstream: pkg/controller/jobframework/integrationmanager.go.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.client.resources import Resource
+from fakekube.runtime.addon import Webhook
+from fakekube.runtime.builder import Declaration
+from fakekube.util.entrypoints import entry_points
+from fakekube.workqueue.queue import WorkQueue
+from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.jobframework.framework import Framework
+from fakekube_controllers.kueue.jobframework.job import GenericJob
+
+GROUP = "fakekube.kueue.integrations"
+REPLICA_SET = ("apps/v1", "ReplicaSet")
+"""Stands between a Pod and its Deployment, so that it is known without being named."""
+
+
+
+
+class Options(NamedTuple):
+    """What the controllers and webhooks of an integration are made for."""
+
+    configuration: Configuration
+    integrations: "Integrations"
+
+
+class Integration(NamedTuple):
+    """A kind of job.
+
+    ``name`` is that of the framework in a configuration. ``job`` gives the class of its jobs, which
+    is imported when the first of them appears; None where there is none. Without ``webhooks`` it
+    has those of every job, and without ``controllers`` the one of every job, for which ``watch``
+    adds handlers of more events. ``implies`` names integrations that are on where this one is.
+    ``webhook`` is the kind's part of the names of its webhooks, as ``job`` in ``mjob.kb.io``; its
+    own name in small letters where empty.
+    """
+
+    name: str
+    resource: Resource
+    job: Callable[[], type[GenericJob]] | None
+    webhooks: Callable[[Options], Iterable[Webhook]] | None = None
+    controllers: Callable[[Options], Iterable[Declaration]] | None = None
+    watch: Callable[[Framework, WorkQueue[ObjectKey]], None] | None = None
+    implies: tuple[str, ...] = ()
+    webhook: str = ""
+
+    def job_class(self) -> type[GenericJob]:
+        """The class of its jobs."""
+        assert self.job is not None, "who has no class has controllers and webhooks"
+        return self.job()
+
+
+class Integrations:
+    """The kinds of jobs that there are, and which of them a configuration enables.
+
+    External ones, ``Kind.version.group``, are managed by somebody else, and owners all the same.
+    """
+
+    def __init__(self, configuration: Configuration, known: Iterable[Integration]) -> None:
+        self.known = {each.name: each for each in known}
+        asked = dict.fromkeys(configuration.integrations.frameworks)
+        implied = [name for each in asked if each in self.known for name in self.known[each].implies]
+        self.enabled = [self.known[name] for name in dict.fromkeys([*asked, *implied]) if name in self.known]
+        self._implied = frozenset(implied) - asked.keys()
+        self.absent = [name for name in asked if name not in self.known]
+        self._enabled_of = {each.resource.gvk: each for each in self.enabled}
+        self._known_kinds = {each.resource.gvk for each in self.known.values()}
+        self._external = {_parsed(text) for text in configuration.integrations.external_frameworks}
+
+    def is_known_owner(self, owner: ReadOnlyTree) -> bool:
+        """Whether an owner reference names a kind whose own owners matter."""
+        gvk = _gvk_of(owner)
+        return gvk in self._known_kinds or gvk in self._external or (owner["apiVersion"], owner["kind"]) == REPLICA_SET
+
+    def is_managed_owner(self, owner: ReadOnlyTree | None) -> bool:
+        """Whether an owner reference names a kind that is managed, here or by somebody else."""
+        if owner is None:
+            return False
+        gvk = _gvk_of(owner)
+        return gvk in self._enabled_of or gvk in self._external
+
+    def is_implied(self, name: str) -> bool:
+        """Whether an integration is on for the sake of others alone."""
+        return name in self._implied
+
+    def of_kind(self, gvk: GroupVersionKind) -> Integration | None:
+        """The integration of a kind, where it is enabled."""
+        return self._enabled_of.get(gvk)
+
+
+def of_packages() -> list[Integration]:
+    """What installed packages offer. TypeError for what is no Integration."""
+    found = [point.load() for point in entry_points(GROUP)[GROUP]]
+    for each in found:
+        if not isinstance(each, Integration):
+            raise TypeError(f"the entry points of {GROUP} are Integrations, not {each!r}")
+    return found
+
+
+def _gvk_of(owner: ReadOnlyTree) -> GroupVersionKind:
+    group, version = split_api_version(owner["apiVersion"])
+    return GroupVersionKind(group, version, owner["kind"])
+
+
+def _parsed(kind: str) -> GroupVersionKind:
+    """``Kind.version.group``, as a configuration names a kind."""
+    name, _, rest = kind.partition(".")
+    version, _, group = rest.partition(".")
+    return GroupVersionKind(group, version, name)

@@ -1,0 +1,92 @@
+"""The two webhooks of a kind of job: what a new job gets, and what it may not be.
+
+Upstream: pkg/controller/jobframework/base_webhook.go; kinds with a webhook of their own call the
+same functions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from fakekube.apimachinery import field_errors, meta
+from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.client.client import Client
+from fakekube.client.resources import Resource
+from fakekube.runtime.addon import Webhook
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.jobframework import defaults, objects, validation
+from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
+from fakekube_controllers.kueue.jobframework.job import GenericJob
+
+MUTATING_CONFIGURATION = f"{names.KUEUE_NAME}-mutating-webhook-configuration"
+VALIDATING_CONFIGURATION = f"{names.KUEUE_NAME}-validating-webhook-configuration"
+SERVER_NAMESPACES = ("kube-system",)
+"""Nobody asks about jobs there, nor in Kueue's own namespace."""
+
+
+def base_webhooks(integration: Integration, options: Options) -> Iterator[Webhook]:
+    """The webhooks of a kind that has nothing of its own to add but in its class."""
+    name = integration.webhook or integration.resource.kind.lower()
+    defaulting = partial(default, integration=integration, options=options)
+    validating = partial(validate, integration=integration, options=options)
+    yield webhook(f"m{name}.kb.io", defaulting, integration.resource, options, mutating=True)
+    yield webhook(f"v{name}.kb.io", validating, integration.resource, options)
+
+
+def webhook(
+    name: str, function: Callable[..., Any], resource: Resource, options: Options, *, mutating: bool = False,
+    operations: Sequence[str] | None = None, subresources: Iterable[str] = (),
+) -> Webhook:
+    """A webhook of a kind of job, as upstream's configurations have it."""
+    chosen = tuple(operations or (("CREATE",) if mutating else ("CREATE", "UPDATE")))
+    excluded = [*SERVER_NAMESPACES, options.configuration.namespace]
+    rule = {
+        "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*chosen],
+        "resources": [resource.plural, *(f"{resource.plural}/{each}" for each in subresources)]}
+    selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": excluded}]}
+    configuration = MUTATING_CONFIGURATION if mutating else VALIDATING_CONFIGURATION
+    fields = {"rules": [rule], "namespace_selector": selector}
+    return Webhook(function, (), chosen, mutating, name, fields, configuration, has_client=True)
+
+
+async def default(request: AdmissionRequest, *, client: Client, integration: Integration, options: Options) -> None:
+    """Fill in a new job. Upstream: BaseWebhook.Default."""
+    job = integration.job_class()(options.configuration.features, request.object)
+    await apply_defaults(client, job, options)
+
+
+async def apply_defaults(client: Client, job: GenericJob, options: Options) -> None:
+    """The defaults of every job, in upstream's order."""
+    await defaults.apply_default_local_queue(client, job.obj, options)
+    await defaults.apply_default_workload_priority_class(client, job.obj, options)
+    await defaults.apply_default_for_suspend(client, job, options)
+    await defaults.apply_default_for_managed_by(client, job, options)
+
+
+async def validate(request: AdmissionRequest, *, client: Client, integration: Integration, options: Options) -> None:
+    """Look at a new job, or at a change. Raises Denied. Upstream: BaseWebhook.ValidateCreate and
+    ValidateUpdate.
+    """
+    kind, features = integration.job_class(), options.configuration.features
+    job = kind(features, request.object)
+    if request.old_object is None:
+        refuse(validation.errors_on_create(job) + job.validate_on_create())
+        return
+    old = kind(features, request.old_object)
+    refuse(await update_errors(client, old, job) + job.validate_on_update(old))
+
+
+async def update_errors(client: Client, old: GenericJob, new: GenericJob) -> list[FieldError]:
+    """The complaints about every change of a job. Upstream: ValidateJobOnUpdate."""
+    has_default_queue = False
+    if objects.queue_name(old.obj) and not objects.queue_name(new.obj):
+        has_default_queue = await defaults.default_local_queue_exists(client, meta.namespace_of(old.obj))
+    return validation.errors_on_update(old, new, has_default_queue=has_default_queue)
+
+
+def refuse(found: Sequence[FieldError]) -> None:
+    """Denied where there is anything to complain about, as controller-runtime answers."""
+    if found:
+        raise Denied(field_errors.aggregate(found), code=HTTPStatus.FORBIDDEN, reason="Forbidden")

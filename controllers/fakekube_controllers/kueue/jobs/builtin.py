@@ -1,0 +1,19 @@
+"""The integrations that come with Kueue here. Upstream: pkg/controller/jobs/jobs.go."""
+
+from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.jobframework.integrations import Integration, Integrations, Options, of_packages
+from fakekube_controllers.kueue.jobs.deployment import DEPLOYMENT
+from fakekube_controllers.kueue.jobs.job import JOB
+from fakekube_controllers.kueue.jobs.jobset import JOBSET
+from fakekube_controllers.kueue.jobs.leaderworkerset import LEADER_WORKER_SET
+from fakekube_controllers.kueue.jobs.pod import POD
+from fakekube_controllers.kueue.jobs.statefulset import STATEFUL_SET
+
+BUILT_IN: tuple[Integration, ...] = (JOB, JOBSET, POD, DEPLOYMENT, STATEFUL_SET, LEADER_WORKER_SET)
+
+
+def options_of(configuration: Configuration) -> Options:
+    """What controllers and webhooks of integrations are made for: those here, and those that
+    packages bring.
+    """
+    return Options(configuration, Integrations(configuration, [*BUILT_IN, *of_packages()]))

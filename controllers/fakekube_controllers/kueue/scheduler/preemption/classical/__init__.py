@@ -1,0 +1,1 @@
+"""Preemption by priorities and quotas. Upstream: pkg/scheduler/preemption/classical."""

@@ -1,0 +1,1 @@
+"""What both ways of preemption go by. Upstream: pkg/scheduler/preemption/common."""

@@ -1,0 +1,1 @@
+"""Preemption by dominant resource shares. Upstream: pkg/scheduler/preemption/fairsharing."""
