@@ -1,7 +1,7 @@
 """Kueue: queues, quotas and priorities for jobs. An add-on, with upstream's kinds, webhooks,
 Events, metrics and configuration.
 
-Read ``manager.py`` first: it is the one component, and says what runs in it. ``core`` keeps the
+Read ``parts.py`` first: it is the one component, and says what runs in it. ``core`` keeps the
 queues and the cache up to date, ``scheduler`` admits Workloads, ``jobframework`` makes Workloads of
 jobs, and the folders of ``jobs`` say what each kind of job needs. ``webhooks`` has those of Kueue's
 own kinds. Upstream: sigs.k8s.io/kueue v0.19.1; packages have its names.
@@ -17,13 +17,13 @@ from fakekube_controllers.kueue.configuration import Configuration
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.types import Tree
-    from fakekube_controllers.kueue.manager import Manager
+    from fakekube_controllers.kueue.parts import Manager
 
 
 def addon(configuration: Configuration | None = None) -> AddOn:
     """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
     from fakekube.runtime import addontables
-    from fakekube_controllers.kueue import conversion
+    from fakekube_controllers.kueue import conversion, webhooks
     from fakekube_controllers.kueue.jobframework import setup
     from fakekube_controllers.kueue.jobs import builtin
 
@@ -31,8 +31,8 @@ def addon(configuration: Configuration | None = None) -> AddOn:
     component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
     return AddOn(
         "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
-        conversions=conversion.conversions(chosen.features),
-        webhooks=tuple(setup.webhooks_of(builtin.options_of(chosen))))
+        webhooks=(*webhooks.webhooks(chosen), *setup.webhooks_of(builtin.options_of(chosen))),
+        conversions=conversion.conversions(chosen.features))
 
 
 def _namespace(name: str) -> "Tree":
@@ -45,6 +45,6 @@ def _always(_: Context) -> bool:
 
 
 def _manager(configuration: Configuration) -> "Manager":
-    from fakekube_controllers.kueue.manager import Manager
+    from fakekube_controllers.kueue.parts import Manager
 
     return Manager(configuration)
