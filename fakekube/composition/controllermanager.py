@@ -376,7 +376,8 @@ def _scheduler_configuration(given: str | Mapping[str, Any]) -> Any:
         return None
     from fakekube.composition import admissionconfiguration
 
-    return admissionconfiguration.parsed(Path(given), "scheduler_config")
+    tree = admissionconfiguration.parsed(Path(given), "scheduler_config")
+    return {} if tree is None else tree
 
 
 def _of_server(options: ClusterOptions) -> "list[ServerObjects]":

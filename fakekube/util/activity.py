@@ -32,6 +32,10 @@ class Activity:
         """How much is in flight."""
         return self._units
 
+    def tasks(self) -> list[str]:
+        """The names of the tasks that hold units by ``busy``; of those that sleep, too."""
+        return [task.get_name() for task in self._busy]
+
     def hold(self) -> None:
         """Take a unit."""
         self._units += 1

@@ -58,6 +58,9 @@ sockets to look at.
 STUCK_SECONDS = 10.0
 """After so long on the wall, waiting for what is in flight is worth a line in the log."""
 
+SHOWN_TASKS = 10
+"""How many tasks that line names."""
+
 POLL_SECONDS = 0.01
 """How often a predicate is asked while time is real."""
 
@@ -380,8 +383,14 @@ class VirtualDriver(Driver):
             self._alarm = asyncio.get_running_loop().call_later(STUCK_SECONDS, self._watch_over, generation)
 
     def _complain(self) -> None:
-        lines = "".join(f"\n  {line}" for explainer in self.explainers for line in explainer())
+        lines = "".join(f"\n  {line}" for explainer in (self._explain_tasks, *self.explainers) for line in explainer())
         log.warning("virtual time waits for %d units of work in flight%s", self.activity.units, lines)
+
+    def _explain_tasks(self) -> Iterable[str]:
+        names = self.activity.tasks()
+        if names:
+            more = f" and {len(names) - SHOWN_TASKS} more" if len(names) > SHOWN_TASKS else ""
+            yield f"in work: {', '.join(names[:SHOWN_TASKS])}{more}"
 
     def _explain_timers(self) -> Iterable[str]:
         now, timers = self.clock.time(), self.clock.timers()

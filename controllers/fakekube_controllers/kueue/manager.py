@@ -22,6 +22,7 @@ from fakekube.runtime.parts import Parts
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
+from fakekube_controllers.kueue.slices import ungater
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -70,8 +71,12 @@ def _integrations(kueue: Kueue) -> Iterable[Declaration]:
     return setup.controllers(builtin.options_of(kueue.configuration))
 
 
+def _ungater(kueue: Kueue) -> Iterable[Declaration]:
+    return ungater.controllers(kueue.configuration)
+
+
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (_integrations,)
+    parts: tuple[Controllers, ...] = (_integrations, _ungater)
     for part in parts:
         yield from part(kueue)

@@ -92,6 +92,9 @@ SUSPENDED_BY_PARENT_ANNOTATION = f"{GROUP}/pod-suspending-parent"
 TERMINATION_TARGET = "TerminationTarget"
 """The condition of a pod that Kueue stops."""
 
+GROUP_PREFIX = "group/"
+"""Stands before the namespace in requests for groups."""
+
 # of topologies, on templates of pods
 PODSET_REQUIRED_TOPOLOGY_ANNOTATION = f"{GROUP}/podset-required-topology"
 PODSET_PREFERRED_TOPOLOGY_ANNOTATION = f"{GROUP}/podset-preferred-topology"

@@ -49,7 +49,10 @@ class HTTPExtender:
             return b""
         if tls.cert_file or tls.cert_data or tls.insecure:
             raise ConfigurationError(f"extender {self.name}: client certificates and insecure TLS are not modelled")
-        return base64.b64decode(tls.ca_data) if tls.ca_data else Path(tls.ca_file).read_bytes() if tls.ca_file else b""
+        try:
+            return base64.b64decode(tls.ca_data) if tls.ca_data else Path(tls.ca_file).read_bytes() if tls.ca_file else b""
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"extender {self.name}: tlsConfig: {error}") from error
 
     def is_interested(self, pod: PodInfo) -> bool:
         """Whether the pod requests a resource that it manages; without any it manages all pods."""

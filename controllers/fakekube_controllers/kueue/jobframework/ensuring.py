@@ -83,7 +83,7 @@ async def _prebuilt(framework: Framework, job: GenericJob, name: str) -> ReadOnl
 async def _finish(framework: Framework, job: GenericJob, workload: ReadOnlyTree, reason: str, message: str) -> None:
     now = framework.clock.time()
     written = await finish.finish(framework.client, workload, reason, message, now=now, features=framework.features)
-    framework.wrote(meta.key_of(job.obj), names.WORKLOADS, written)
+    framework.wrote(job.key, names.WORKLOADS, written)
 
 
 async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
@@ -95,7 +95,7 @@ async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
             job.obj["metadata"]["annotations"] = {**meta.annotations_of(job.obj), **annotations}
 
         await job.patch(framework, annotate)
-    key, gvk = meta.key_of(job.obj), job.resource.gvk
+    key, gvk = job.key, job.resource.gvk
     plan = chains.plan(framework.workloads_of(gvk, key), pod_sets)
     for each in plan.to_finish:
         await _finish(framework, job, each.workload, each.reason, each.message)
@@ -109,7 +109,7 @@ async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
 
 async def _update_slice_priorities(framework: Framework, job: GenericJob, workload: ReadOnlyTree | None) -> None:
     """Of the slice that waits and of that which it waits behind: both count in preemption."""
-    retained = chains.latest_active(framework.workloads_of(job.resource.gvk, meta.key_of(job.obj)))
+    retained = chains.latest_active(framework.workloads_of(job.resource.gvk, job.key))
     live = [workload]
     if retained is not None and (workload is None or meta.name_of(retained) != meta.name_of(workload)):
         live.append(retained)
@@ -148,7 +148,7 @@ async def _update_to_match(framework: Framework, job: GenericJob, workload: Read
     new = await construction.construct_workload(framework, job)
     await construction.prepare_workload(framework, job, new, active=states.spec_of(workload).get("active"))
     changed: Tree = {**workload, "spec": new["spec"]}
-    written = await framework.update_workload(meta.key_of(job.obj), changed)
+    written = await framework.update_workload(job.key, changed)
     message = f"Updated not matching Workload for suspended job: {meta.key_of(workload)}"
     framework.event(job.obj, "Normal", "UpdatedWorkload", message)
     return written
@@ -164,6 +164,6 @@ async def update_admission_gated_by(framework: Framework, job: GenericJob, workl
     def update(copied: Tree) -> bool:
         return construction.propagate_admission_gated_by(job.obj, copied)
 
-    written = await framework.patch(meta.key_of(job.obj), names.WORKLOADS, workload, update)
+    written = await framework.patch(job.key, names.WORKLOADS, workload, update)
     framework.event(job.obj, "Normal", "UpdatedWorkload", f"Updated workload AdmissionGatedBy to {go_quote(gates)}")
     return written or workload

@@ -37,21 +37,26 @@ class Integration(NamedTuple):
     """A kind of job.
 
     ``name`` is that of the framework in a configuration. ``job`` gives the class of its jobs, which
-    is imported when the first of them appears. Without ``webhooks`` it has those of every job, and
-    without ``controllers`` the one of every job, for which ``watch`` adds handlers of more events.
-    ``implies`` names integrations that are on where
-    this one is. ``webhook`` is the kind's part of the names of its webhooks, as ``job`` in
-    ``mjob.kb.io``; its own name in small letters where empty.
+    is imported when the first of them appears; None where there is none. Without ``webhooks`` it
+    has those of every job, and without ``controllers`` the one of every job, for which ``watch``
+    adds handlers of more events. ``implies`` names integrations that are on where this one is.
+    ``webhook`` is the kind's part of the names of its webhooks, as ``job`` in ``mjob.kb.io``; its
+    own name in small letters where empty.
     """
 
     name: str
     resource: Resource
-    job: Callable[[], type[GenericJob]]
+    job: Callable[[], type[GenericJob]] | None
     webhooks: Callable[[Options], Iterable[Webhook]] | None = None
     controllers: Callable[[Options], Iterable[Declaration]] | None = None
     watch: Callable[[Framework, WorkQueue[ObjectKey]], None] | None = None
     implies: tuple[str, ...] = ()
     webhook: str = ""
+
+    def job_class(self) -> type[GenericJob]:
+        """The class of its jobs."""
+        assert self.job is not None, "who has no class has controllers and webhooks"
+        return self.job()
 
 
 class Integrations:
@@ -65,6 +70,7 @@ class Integrations:
         asked = dict.fromkeys(configuration.integrations.frameworks)
         implied = [name for each in asked if each in self.known for name in self.known[each].implies]
         self.enabled = [self.known[name] for name in dict.fromkeys([*asked, *implied]) if name in self.known]
+        self._implied = frozenset(implied) - asked.keys()
         self.absent = [name for name in asked if name not in self.known]
         self._enabled_of = {each.resource.gvk: each for each in self.enabled}
         self._known_kinds = {each.resource.gvk for each in self.known.values()}
@@ -81,6 +87,10 @@ class Integrations:
             return False
         gvk = _gvk_of(owner)
         return gvk in self._enabled_of or gvk in self._external
+
+    def is_implied(self, name: str) -> bool:
+        """Whether an integration is on for the sake of others alone."""
+        return name in self._implied
 
     def of_kind(self, gvk: GroupVersionKind) -> Integration | None:
         """The integration of a kind, where it is enabled."""

@@ -89,6 +89,11 @@ class GenericJob(ABC):
         self.features = features
         self.obj = {} if obj is None else obj
 
+    @property
+    def key(self) -> ObjectKey:
+        """What is reconciled for it."""
+        return meta.key_of(self.obj)
+
     # what every kind says
 
     @abstractmethod

@@ -68,7 +68,7 @@ async def update_workload_priorities(
     framework: Framework, job: GenericJob, workloads: Sequence[ReadOnlyTree | None],
 ) -> None:
     """Give the Workloads of a job the class that it names now. APIError."""
-    await update_priorities(framework, meta.key_of(job.obj), job.obj, workloads, job.priority_class())
+    await update_priorities(framework, job.key, job.obj, workloads, job.priority_class())
 
 
 async def update_priorities(

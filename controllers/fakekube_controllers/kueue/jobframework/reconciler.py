@@ -61,7 +61,7 @@ class JobReconciler:
 
     async def reconcile(self, request: Request) -> Result | None:
         """Bring a job a step forward."""
-        return await self.reconcile_generic_job(request, self.integration.job()(self.features))
+        return await self.reconcile_generic_job(request, self.integration.job_class()(self.features))
 
     async def reconcile_generic_job(self, key: ObjectKey, job: GenericJob) -> Result | None:
         """Bring a job a step forward that was made, and not read, elsewhere.
@@ -84,7 +84,7 @@ class JobReconciler:
         if should_finalize:
             await self._finalize(key, job)
             return None
-        namespace = framework.namespaces.get("", key.namespace)
+        namespace = framework.namespaces.get("", meta.namespace_of(job.obj))
         if namespace is None or not self.configuration.managed_jobs_namespace_selector.matches(meta.labels_of(namespace)):
             return None
         ancestor = None if job.is_top_level() else await self._ancestor(job)

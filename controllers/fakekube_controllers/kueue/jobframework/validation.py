@@ -43,9 +43,7 @@ def errors_on_create(job: GenericJob) -> list[FieldError]:
     obj, features, gvk = job.obj, job.features, job.resource.gvk
     found = queue_name_errors(obj) + _prebuilt_errors(job) + _max_exec_time_errors(obj)
     found += elastic_job_errors(obj, gvk, features)
-    if features.AdmissionGatedBy:
-        found += _gate_name_errors(meta.annotations_of(obj).get(names.ADMISSION_GATED_BY_ANNOTATION, ""))
-    return found
+    return found + admission_gate_errors(obj, features)
 
 
 def errors_on_update(old: GenericJob, new: GenericJob, *, has_default_queue: bool) -> list[FieldError]:
@@ -61,9 +59,7 @@ def errors_on_update(old: GenericJob, new: GenericJob, *, has_default_queue: boo
     elastic = objects.is_elastic(new.obj, features)
     if objects.is_elastic(old.obj, features) != elastic:
         found.append(invalid(ELASTIC_JOB, elastic, IMMUTABLE))
-    if features.AdmissionGatedBy:
-        found += _gate_update_errors(meta.annotations_of(old.obj), meta.annotations_of(new.obj))
-    return found
+    return found + admission_gate_update_errors(old.obj, new.obj, features)
 
 
 def queue_name_errors(obj: ReadOnlyTree) -> list[FieldError]:
@@ -182,8 +178,19 @@ def _gate_name_errors(text: str) -> list[FieldError]:
     return found
 
 
-def _gate_update_errors(old: Mapping[str, str], new: Mapping[str, str]) -> list[FieldError]:
-    before, now = (each.get(names.ADMISSION_GATED_BY_ANNOTATION, "") for each in (old, new))
+def admission_gate_errors(obj: ReadOnlyTree, features: Features) -> list[FieldError]:
+    """What a new object waits for is well named. Upstream:
+    ValidateAdmissionGatedByAnnotationOnCreate.
+    """
+    text = meta.annotations_of(obj).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
+    return _gate_name_errors(text) if features.AdmissionGatedBy else []
+
+
+def admission_gate_update_errors(old: ReadOnlyTree, new: ReadOnlyTree, features: Features) -> list[FieldError]:
+    """What an object waits for gets less. Upstream: ValidateAdmissionGatedByAnnotationOnUpdate."""
+    if not features.AdmissionGatedBy:
+        return []
+    before, now = (meta.annotations_of(each).get(names.ADMISSION_GATED_BY_ANNOTATION, "") for each in (old, new))
     found: list[FieldError] = []
     if not before and now:
         found.append(forbidden(GATED_BY, "cannot add admission gate after creation"))

@@ -53,7 +53,7 @@ def webhook(
 
 async def default(request: AdmissionRequest, *, client: Client, integration: Integration, options: Options) -> None:
     """Fill in a new job. Upstream: BaseWebhook.Default."""
-    job = integration.job()(options.configuration.features, request.object)
+    job = integration.job_class()(options.configuration.features, request.object)
     await apply_defaults(client, job, options)
 
 
@@ -69,7 +69,7 @@ async def validate(request: AdmissionRequest, *, client: Client, integration: In
     """Look at a new job, or at a change. Raises Denied. Upstream: BaseWebhook.ValidateCreate and
     ValidateUpdate.
     """
-    kind, features = integration.job(), options.configuration.features
+    kind, features = integration.job_class(), options.configuration.features
     job = kind(features, request.object)
     if request.old_object is None:
         refuse(validation.errors_on_create(job) + job.validate_on_create())

@@ -2,9 +2,14 @@
 
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Integrations, Options, of_packages
+from fakekube_controllers.kueue.jobs.deployment import DEPLOYMENT
 from fakekube_controllers.kueue.jobs.job import JOB
+from fakekube_controllers.kueue.jobs.jobset import JOBSET
+from fakekube_controllers.kueue.jobs.leaderworkerset import LEADER_WORKER_SET
+from fakekube_controllers.kueue.jobs.pod import POD
+from fakekube_controllers.kueue.jobs.statefulset import STATEFUL_SET
 
-BUILT_IN: tuple[Integration, ...] = (JOB,)
+BUILT_IN: tuple[Integration, ...] = (JOB, JOBSET, POD, DEPLOYMENT, STATEFUL_SET, LEADER_WORKER_SET)
 
 
 def options_of(configuration: Configuration) -> Options:

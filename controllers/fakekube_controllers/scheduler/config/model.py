@@ -145,9 +145,21 @@ def decode(tree: Any) -> Configuration:
     if (version, kind) != (API_VERSION, KIND):
         raise ConfigurationError(f'no kind "{kind}" is registered for version "{version or ""}" in scheme of the scheduler')
     try:
-        return Configuration.model_validate(tree)
+        return Configuration.model_validate(without_nulls(tree, "args"))
     except ValidationError as error:
         raise ConfigurationError(words(error)) from None
+
+
+def without_nulls(value: Any, raw: str = "") -> Any:
+    """A tree without the fields that are null: those say nothing, in Go's JSON.
+
+    What is an object under the name ``raw`` stays as it is.
+    """
+    if isinstance(value, list):
+        return [without_nulls(each, raw) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: each if name == raw else without_nulls(each, raw) for name, each in value.items() if each is not None}
 
 
 def words(error: ValidationError) -> str:

@@ -10,7 +10,15 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from fakekube.apimachinery.field_errors import FieldError
-from fakekube_controllers.scheduler.config.model import Configuration, ConfigurationError, Int32, Int64, Model, words
+from fakekube_controllers.scheduler.config.model import (
+    Configuration,
+    ConfigurationError,
+    Int32,
+    Int64,
+    Model,
+    without_nulls,
+    words,
+)
 from fakekube_controllers.scheduler.plugins import arguments
 
 LATE = "NodeResourcesFit"
@@ -164,7 +172,9 @@ MODELS: dict[str, type[Args]] = {
 
 
 def decode(config: Configuration) -> None:
-    """Check the fields of all arguments. Raises ConfigurationError."""
+    """Check the fields of all arguments; those that are null are dropped. Raises
+    ConfigurationError.
+    """
     strict = "strict decoding error: "
     for number, profile in enumerate(config.profiles):
         for place, each in enumerate(profile.plugin_config):
@@ -172,6 +182,7 @@ def decode(config: Configuration) -> None:
             if model is None:
                 continue
             where, what = f"decoding .profiles[{number}].pluginConfig[{place}]: ", f"decoding args for plugin {each.name}: "
+            each.args = without_nulls(each.args)
             try:
                 model.model_validate(each.args)
             except ValidationError as error:

@@ -74,7 +74,7 @@ def defaulted(name: str, args: ReadOnlyTree | None, enabled: Enabled) -> Tree:
 def _weighed(resources: Sequence[ReadOnlyTree] | None) -> list[Tree]:
     """Cpu and memory where no resource is named; a weight of 1 where none is given."""
     given = resources or ({"name": "cpu"}, {"name": "memory"})
-    return [{**each, "weight": each.get("weight") or 1} for each in given]
+    return [{**each, "name": each.get("name", ""), "weight": each.get("weight") or 1} for each in given]
 
 
 def validate(name: str, args: ReadOnlyTree, path: str, enabled: Enabled) -> list[FieldError]:

@@ -131,7 +131,9 @@ class NodeAffinity:
         preferred = (
             *(placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or ()), *(self._added.get(PREFERRED) or ()))
         labels = _labels(node)
-        return sum(term["weight"] for term in preferred if placement.term_matches(term["preference"], node.name, labels))
+        return sum(
+            term.get("weight", 0) for term in preferred
+            if placement.term_matches(term.get("preference") or {}, node.name, labels))
 
     def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
         """The most preferred node is best."""
@@ -147,8 +149,8 @@ def _labels(node: NodeInfo) -> Mapping[str, str]:
 
 def _label_keys(affinity: Mapping[str, Any]) -> dict[str, None]:
     """The keys of the labels that a node affinity mentions, and NAME where it names nodes."""
-    terms = [*(affinity.get(REQUIRED) or {}).get("nodeSelectorTerms", ())]
-    terms += [each["preference"] for each in affinity.get(PREFERRED) or ()]
+    terms = [*((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())]
+    terms += [each.get("preference") or {} for each in affinity.get(PREFERRED) or ()]
     keys: dict[str, None] = {}
     for term in terms:
         keys.update((each["key"], None) for each in term.get("matchExpressions") or ())

@@ -16,7 +16,8 @@ from fakekube_controllers.kueue import conversion, names
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
-from fakekube_controllers.kueue.workload import patching, reservation
+from fakekube_controllers.kueue.slices import ungater
+from fakekube_controllers.kueue.workload import finish, patching, reservation
 from tests.controllers.world import CONTROLLERS, NAMESPACE, World, job_manifest
 
 QUEUE = {names.QUEUE_LABEL: "q"}
@@ -26,8 +27,9 @@ def integrations(configuration=None):
     """Kueue without queues and scheduler."""
     chosen = configuration or Configuration()
     options = builtin.options_of(chosen)
+    controllers = (*setup.controllers(options), *ungater.controllers(chosen))
     return AddOn(
-        "kueue", manifests=tuple(addontables.definitions(kueue.__name__)), controllers=tuple(setup.controllers(options)),
+        "kueue", manifests=tuple(addontables.definitions(kueue.__name__)), controllers=controllers,
         webhooks=tuple(setup.webhooks_of(options)), conversions=conversion.conversions(chosen.features))
 
 
@@ -91,6 +93,12 @@ class Jobs(World):
             reservation.sync_admitted_condition(changed, now=now, features=self.features)
 
         await self.write_status(workload, change)
+
+    async def finish(self, workload, reason="WorkloadSliceReplaced", message="replaced"):
+        """Let a Workload be finished, as the scheduler does with a slice that is replaced."""
+        now = self.cluster.clock.time()
+        await finish.finish(self.client, workload, reason, message, now=now, features=self.features)
+        await self.advance(1)
 
     async def evict(self, workload, reason="Preempted", message="for somebody else"):
         """Ask for a Workload to stop."""

@@ -216,8 +216,8 @@ def test_a_group_is_active():
     gate a deleted one never does."""
     start = NOW - 3600
     ends = member(phase="Running", deleted=60, node="n")
-    assert groups.is_active([member(), ends], start + 90, FEATURES)
-    assert not groups.is_active([member(), ends], start + 91, FEATURES)
+    assert groups.is_active([member(), ends], start + 89, FEATURES)
+    assert not groups.is_active([member(), ends], start + 90, FEATURES)
     assert not groups.is_active([ends], start + 61, Features(FastQuotaReleaseInPodIntegration=True))
     assert groups.is_active([member(phase="Running")], NOW, FEATURES)
 

@@ -30,7 +30,7 @@ TOGETHER = [
 
 
 
-def _configuration(*replaced: str) -> Any:
+def configuration_with(*replaced: str) -> Any:
     """A profile whose plugin is asked before those that would answer in its place."""
     first = [{"name": name} for name in ("Faulty", "DefaultPreemption", "DefaultBinder")]
     disabled = [*first, *({"name": name} for name in replaced)]
@@ -55,7 +55,7 @@ class Fault:
         return self.what
 
 
-def _plugin(faulty: str, fault: Fault) -> type:
+def faulty_plugin(faulty: str, fault: Fault) -> type:
     """A class of plugins with one method that misbehaves, and the others that it needs."""
     def method(name: str) -> Callable[..., Any]:
         fine = METHODS[name]
@@ -81,8 +81,8 @@ async def test_a_plugin_that_fails_neither_ends_the_scheduler_nor_loses_pods(met
     all are bound that fit.
     """
     fault = Fault(what)
-    config = _configuration(*["TopologyPlacementGenerator"] if method == "generate_placements" else [])
-    async with cluster_of_gangs(scheduler_plugins=lambda _: [_plugin(method, fault)], scheduler_config=config) as cluster:
+    config = configuration_with(*["TopologyPlacementGenerator"] if method == "generate_placements" else [])
+    async with cluster_of_gangs(scheduler_plugins=lambda _: [faulty_plugin(method, fault)], scheduler_config=config) as cluster:
         world = Gangs(cluster)
         async with asyncio.timeout(ENDS_SECONDS):
             for zone in "ab":
@@ -151,7 +151,7 @@ async def test_pods_that_may_not_have_their_node_wait(method: str, minimum: int 
     something happens, so are they.
     """
     fault = Fault((NO, 0) if method == "permit" else NO)
-    plain = _plugin(method, fault)
+    plain = faulty_plugin(method, fault)
     inner = getattr(plain, method)
 
     def only_some(self: Any, state: Any, pod: Any, node_name: str) -> Any:
@@ -163,7 +163,7 @@ async def test_pods_that_may_not_have_their_node_wait(method: str, minimum: int 
         return METHODS[method] if method == "permit" else nothing()
 
     setattr(plain, method, only_some)
-    async with cluster_of_gangs(scheduler_plugins=lambda _: [plain], scheduler_config=_configuration()) as cluster:
+    async with cluster_of_gangs(scheduler_plugins=lambda _: [plain], scheduler_config=configuration_with()) as cluster:
         world = Gangs(cluster)
         await world.node("n", 4)
         async with asyncio.timeout(ENDS_SECONDS):

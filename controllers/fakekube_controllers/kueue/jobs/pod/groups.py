@@ -244,7 +244,7 @@ def is_active(group: Iterable[Tree], now: float, features: Features) -> bool:
             continue
         metadata = pod["metadata"]
         grace = metadata.get("deletionGracePeriodSeconds")
-        if grace is None or now <= times.parse_time(metadata["deletionTimestamp"]) + grace:
+        if grace is None or now < times.parse_time(metadata["deletionTimestamp"]) + grace:
             return True
     return False
 

@@ -1,0 +1,25 @@
+"""The webhooks of Deployments. Upstream: pkg/controller/jobs/deployment/deployment_webhook.go."""
+
+from fakekube.apimachinery.admission_requests import AdmissionRequest
+from fakekube.client.client import Client
+from fakekube.client.resources import DEPLOYMENTS
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.jobframework import objects, webhooks
+from fakekube_controllers.kueue.jobframework.integrations import Options
+from fakekube_controllers.kueue.jobs import kinds, serving
+
+
+async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
+    """Let the pods of a Deployment wait, where Kueue manages it."""
+    deployment = request.object
+    if not await serving.apply_defaults(client, deployment, options):
+        return
+    template = deployment["spec"]["template"]
+    objects.put_metadata(template, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, kinds.DEPLOYMENT)
+    objects.put_metadata(template, "labels", names.MANAGED_LABEL, "true")
+    serving.put_queue_and_class(template, deployment)
+
+
+async def validate(request: AdmissionRequest, *, options: Options) -> None:
+    """Look at a new Deployment, or at a change. Raises Denied."""
+    webhooks.refuse(serving.errors_of(request, DEPLOYMENTS.gvk, options.configuration.features))

@@ -1,0 +1,438 @@
+"""Pods as a job: a single one, or all of a group, which are known by their group's name.
+
+A request for a group is in the namespace ``group/NAMESPACE``. Upstream:
+pkg/controller/jobs/pod/pod_controller.go, event_handlers.go. Left out: expectations of what was
+finalized; ``Framework`` waits until the caches show what was written.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.lister import Lister
+from fakekube.client.client import Client
+from fakekube.client.resources import PODS
+from fakekube_controllers.kueue import names, pods, podset
+from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.jobframework import construction, matching, objects
+from fakekube_controllers.kueue.jobframework.framework import Framework
+from fakekube_controllers.kueue.jobframework.job import (
+    WORKLOAD_DELETED,
+    ComposableJob,
+    Finished,
+    Matching,
+    UnretryableError,
+)
+from fakekube_controllers.kueue.jobs.pod import groups
+from fakekube_controllers.kueue.podset import InvalidPodSetInfo, PodSetInfo
+from fakekube_controllers.kueue.topology import requests
+from fakekube_controllers.kueue.workload import states
+
+NOT_FOUND = 404
+
+
+class Pod(ComposableJob):
+    """A single pod, or a group; ``obj`` is the pod, or the first of the group.
+
+    ``group`` are the pods of a group, and None of a single pod; ``absent`` is how many are missing.
+    """
+
+    resource = PODS
+
+    def __init__(self, features: Features, obj: Tree | None = None) -> None:
+        super().__init__(features, obj)
+        self.group: list[Tree] | None = None
+        self.is_found = obj is not None
+        self.absent = 0
+        self._key = ObjectKey("", "")
+        self._now = 0.0
+
+    async def load(self, framework: Framework, key: ObjectKey) -> bool:
+        """Read it from the cache; whether it is going or gone."""
+        self._key, self._now = key, framework.clock.time()
+        if not key.namespace.startswith(names.GROUP_PREFIX):
+            found = framework.jobs.get(*key)
+            self.is_found = found is not None
+            self.obj = found if found is not None else {"metadata": {"namespace": key.namespace, "name": key.name}}
+            # one that has joined a group since it was queued is looked at with its group
+            return found is None or meta.is_deleting(found)
+        namespace = key.namespace.removeprefix(names.GROUP_PREFIX)
+        self.group = group_of(framework.jobs, namespace, key.name, self.features)
+        self.is_found = bool(self.group)
+        self.obj = self.group[0] if self.group else {"metadata": {"namespace": namespace, "name": key.name}}
+        return not self.group
+
+    @property
+    def key(self) -> ObjectKey:
+        """What is reconciled."""
+        return self._key
+
+    def members(self) -> list[Tree]:
+        """The pod, or the pods of the group."""
+        return [self.obj] if self.group is None else self.group
+
+    def is_top_level(self) -> bool:
+        """Its Workload is its own."""
+        return True
+
+    def skip(self) -> bool:
+        """Whether it is not Kueue's, or is the single pod that a request for a group overtook."""
+        if not self.is_found:
+            return False
+        if meta.labels_of(self.obj).get(names.MANAGED_LABEL) != "true":
+            return True
+        return self.group is None and bool(pods.pod_group_name(self.obj, self.features))
+
+    def is_suspended(self) -> bool:
+        """Whether a pod waits, or is over."""
+        return any(map(pods.is_suspended, self.members()))
+
+    def is_active(self) -> bool:
+        """Whether a pod of the group runs; a single pod never counts."""
+        return self.group is not None and groups.is_active(self.group, self._now, self.features)
+
+    def pods_ready(self) -> bool:
+        """Whether there are as many as are wanted, and all are ready."""
+        if self.group is not None:
+            try:
+                wanted = groups.total_count(self.obj, self.features)
+            except ValueError:
+                return False
+            if len(self.group) < wanted:
+                return False
+        return all(meta.is_condition_true(pod, "Ready") for pod in self.members())
+
+    def finished(self) -> Finished | None:
+        """How it ended; None while it has not, and for a group that serves."""
+        if self.is_serving:
+            return None
+        if self.group is not None:
+            message = groups.finished(self.group, self.features)
+            return Finished(message, success=True) if message else None
+        if not pods.is_terminated(self.obj):
+            return None
+        return Finished(self.status.get("message", ""), success=self.status["phase"] == "Succeeded")
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether this is a group that runs until its pods are deleted."""
+        return self.group is not None and groups.is_serving(self.obj)
+
+    def reclaimable_pods(self) -> list[Tree] | None:
+        """The pods of a group that have succeeded, by role."""
+        return [] if self.group is None or self.is_serving else groups.reclaimable(self.group)
+
+    def pod_label_selector(self) -> str:
+        """What selects the pods of a group that a label names."""
+        return f"{names.POD_GROUP_NAME_LABEL}={meta.labels_of(self.obj).get(names.POD_GROUP_NAME_LABEL, '')}"
+
+    async def pod_sets(self, _client: Client | None) -> list[Tree]:
+        """One of a single pod, one a role of a group. Raises CannotCompose,
+        TopologyRequestError.
+        """
+        make = partial(pod_set_of, features=self.features)
+        if self.group is None:
+            return [make(self.obj)]
+        if groups.is_fast(self.obj):
+            return groups.pod_sets_of_first(self.group, groups.total_count(self.obj, self.features), make)
+        return groups.pod_sets(self.group, make)
+
+    # its Workload
+
+    def list_child_workloads(self, framework: Framework, key: ObjectKey) -> Sequence[ReadOnlyTree]:
+        """That of the group's name, or those that the pod owns."""
+        if self.group is None:
+            return framework.workloads_of(PODS.gvk, key)
+        found = framework.workloads.get(meta.namespace_of(self.obj), key.name)
+        return [] if found is None else [found]
+
+    async def find_matching_workloads(self, framework: Framework) -> Matching:
+        """The Workload that the pods make; on the way those that are too many are deleted, and
+        those that have been replaced are let go.
+        """
+        if self.group is None:
+            return await matching.find_matching_workloads(framework, self)
+        namespace = meta.namespace_of(self.obj)
+        workload = framework.workloads.get(namespace, pods.pod_group_name(self.obj, self.features))
+        if workload is None:
+            return Matching(None, [])
+        if workload["spec"].get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(self.obj):
+            return Matching(None, [workload])
+        found = groups.sort_out(self.group, workload["spec"]["podSets"], self._now)
+        made = groups.pod_sets(found.kept, partial(pod_set_of, features=self.features))
+        if not found.kept or not self._is_equivalent(workload, made):
+            return Matching(None, [workload])
+        self.absent, self.group = found.absent, found.kept
+        owned = await self.ensure_workload_owned_by_all_members(framework, workload)
+        await self._remove_excess(framework, found.excess)
+        for pod in found.replaced:
+            await self._let_go(framework, pod)
+        return Matching(owned, [])
+
+    async def equivalent_to_workload(self, framework: Framework, workload: ReadOnlyTree) -> bool:
+        """Whether a Workload has the roles of the group."""
+        if self.group is None:
+            return await matching.equivalent_to_workload(framework, self, workload)
+        return self._is_equivalent(workload, await self.pod_sets(None))
+
+    def _is_equivalent(self, workload: ReadOnlyTree, made: Sequence[ReadOnlyTree]) -> bool:
+        return meta.name_of(workload) == self.workload_name() and groups.is_equivalent(
+            workload, made, is_finished=states.is_finished(workload))
+
+    def workload_name(self) -> str:
+        """The Workload that the pods name, or else that of the group's name."""
+        return objects.prebuilt_workload_name(self.obj, self.features) or pods.pod_group_name(self.obj, self.features)
+
+    async def ensure_workload_owned_by_all_members(self, framework: Framework, workload: ReadOnlyTree) -> ReadOnlyTree:
+        """Let every pod own the Workload; the Workload as it is then."""
+        if self.group is None:
+            return await construction.ensure_prebuilt_workload_ownership(framework, workload, self.obj)
+        owners = with_owners(meta.owners_of(workload), self.group)
+        added = len(owners) - len(meta.owners_of(workload))
+        if added <= 0:
+            return workload
+        changed = {**workload, "metadata": {**workload["metadata"], "ownerReferences": owners}}
+        written = await framework.update_workload(self.key, changed)
+        framework.event(written, "Normal", "OwnerReferencesAdded", f"Added {added} owner reference(s)")
+        return written
+
+    async def construct_workload(self, framework: Framework) -> Tree:
+        """The Workload of a pod, or of a group that is whole. UnretryableError for one that is
+        not.
+        """
+        if self.group is None:
+            return await self._construct_single(framework)
+        active, inactive = groups.partition(self.group)
+        for pod in inactive:
+            await self._let_go(framework, pod)
+        count = self._checked_count(framework, active)
+        if len(active) > count:
+            active = groups.sorted_active(active)
+            await self._remove_excess(framework, active[count:])
+            self.group = active[:count]
+        pod_sets = await construction.job_pod_sets(framework, self)
+        if len(pod_sets) > names.MAX_PODSETS:
+            raise UnretryableError(f"pod group can't include more than {names.MAX_PODSETS} roles")
+        workload = new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
+        metadata = workload["metadata"]
+        metadata["ownerReferences"] = with_owners((), self.group)
+        integrations = framework.configuration.integrations
+        copied = self._copied(meta.labels_of, integrations.label_keys_to_copy, "label")
+        if copied:
+            metadata["labels"] = {**(metadata.get("labels") or {}), **copied}
+        if self.features.CustomMetricLabels:
+            copied = self._copied(meta.annotations_of, integrations.annotation_keys_to_copy, "annotation")
+            metadata["annotations"] = {**metadata["annotations"], **copied}
+        return workload
+
+    async def _construct_single(self, framework: Framework) -> Tree:
+        pod_sets = await construction.job_pod_sets(framework, self)
+        name = construction.new_workload_name(self)
+        workload = construction.new_workload(name, self.obj, pod_sets, framework.configuration)
+        construction.put_owner(workload, self.obj)
+        return workload
+
+    def _checked_count(self, framework: Framework, active: Sequence[Tree]) -> int:
+        try:
+            return groups.check(self.members(), active, self.features)
+        except groups.TooFewPods as error:
+            framework.event(self.obj, "Warning", "ErrWorkloadCompose", str(error))
+            raise UnretryableError(str(error)) from error
+        except groups.CannotCompose as error:
+            if error.is_retried:
+                raise
+            raise UnretryableError(str(error)) from error
+
+    def _copied(self, values_of: Callable[[ReadOnlyTree], Any], keys: Iterable[str], kind: str) -> dict[str, str]:
+        """What the pods have under some keys, which must be the same. Raises CannotCompose."""
+        found: dict[str, str] = {}
+        for pod in self.members():
+            for key in keys:
+                value = values_of(pod).get(key)
+                if value is not None and found.setdefault(key, value) != value:
+                    raise groups.CannotCompose(f"constructing workload: pods have different {kind} values", is_retried=True)
+        return found
+
+    # its life
+
+    async def run(self, framework: Framework, workload: ReadOnlyTree, infos: list[PodSetInfo], message: str) -> None:
+        """Let the gated pods go, each with what its role gets. PermanentError where one cannot."""
+        if self.group is None:
+            podset.expect_podsets(infos, 1)
+        by_name = {info.name: info for info in infos}
+        for pod in self.members():
+            if not pods.is_gated(pod):
+                continue
+            role = infos[0].name if self.group is None else pods.role_hash(pod)
+            if role not in by_name:
+                raise InvalidPodSetInfo(f"podSetInfo with the name '{role}' is not found")
+            await framework.patch(self.key, PODS, pod, partial(self._prepare, by_name[role]))
+            framework.event(pod, "Normal", "Started", message)
+
+    def _prepare(self, info: PodSetInfo, pod: Tree) -> bool:
+        podset.merge(pod, info, self.features)
+        pods.ungate(pod, names.ADMISSION_GATE)
+        if not any(gate["name"] == names.TOPOLOGY_GATE for gate in info.scheduling_gates):
+            pods.ungate(pod, names.TOPOLOGY_GATE)
+        return True
+
+    async def stop(
+        self, framework: Framework, infos: list[PodSetInfo] | None, reason: str, message: str,
+    ) -> list[Tree]:
+        """Delete the pods that run, or all where the Workload is deleted; those deleted by this
+        call.
+        """
+        stopped: list[Tree] = []
+        for pod in self.members():
+            if meta.is_deleting(pod) or (reason != WORKLOAD_DELETED and pods.is_suspended(pod)):
+                continue
+            if await self._mark(framework, pod, reason, message):
+                await self._delete(framework, pod)
+            stopped.append(pod)
+        if self.group is not None and reason == WORKLOAD_DELETED:
+            await self.finalize(framework)
+        return stopped
+
+    async def _mark(self, framework: Framework, pod: ReadOnlyTree, reason: str, message: str) -> bool:
+        """Say on a pod why it is deleted; whether it is there."""
+        condition = {
+            "type": names.TERMINATION_TARGET, "status": "True", "reason": reason, "message": message,
+            "lastTransitionTime": times.format_time(framework.clock.time())}
+        name, namespace = meta.key_of(pod).name, meta.namespace_of(pod)
+        metadata = {"name": name, "namespace": namespace, "uid": meta.uid_of(pod)}
+        try:
+            written = await framework.client.patch(
+                PODS, name, namespace, {"metadata": metadata, "status": {"conditions": [condition]}}, type="apply",
+                subresource="status", field_manager=names.KUEUE_NAME, force=True)
+        except APIError as error:
+            if error.code != NOT_FOUND:
+                raise
+            return False
+        framework.wrote(self.key, PODS, written)
+        return True
+
+    async def _delete(self, framework: Framework, pod: ReadOnlyTree) -> bool:
+        """Delete a pod; whether it was there."""
+        answer = await framework.client.delete(PODS, meta.name_of(pod), meta.namespace_of(pod), missing_ok=True)
+        if answer is not None and answer.get("kind") == PODS.kind:
+            framework.wrote(self.key, PODS, answer)
+        return answer is not None
+
+    async def finalize(self, framework: Framework) -> None:
+        """Take the finalizer off all its pods."""
+        members = [self.obj] if self.is_found else []
+        group = pods.pod_group_name(self.obj, self.features)
+        if group:
+            members = group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
+        for pod in members:
+            await self._let_go(framework, pod)
+
+    async def _let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
+        try:
+            await framework.patch(self.key, PODS, pod, without_pod_finalizer)
+        except APIError as error:
+            if error.code != NOT_FOUND:
+                raise
+
+    async def _remove_excess(self, framework: Framework, excess: Iterable[ReadOnlyTree]) -> None:
+        for pod in excess:
+            await self._let_go(framework, pod)
+            if not meta.is_deleting(pod) and await self._delete(framework, pod):
+                framework.event(pod, "Normal", "ExcessPodDeleted", "Excess pod deleted")
+
+    def custom_workload_conditions(self, workload: ReadOnlyTree) -> list[Tree]:
+        """Whether pods are waited for, where the Workload does not say so."""
+        condition = groups.replacement_condition(workload, self.absent) if self.group is not None else None
+        return [] if condition is None else [condition]
+
+    def follows_queue_name(self) -> bool:
+        """Whether its Workload follows the queue that the pods name; the owner of pods that serve
+        sees to that.
+        """
+        return not self.is_serving
+
+    # of which it has none
+
+    def suspend(self) -> None:
+        """A pod cannot be suspended."""
+        raise NotImplementedError
+
+    def run_with_podsets_info(self, infos: list[PodSetInfo]) -> None:
+        """See ``run``."""
+        raise NotImplementedError
+
+    def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:
+        """A pod that was started is what it is."""
+        return False
+
+
+def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
+    """The pod set of a single pod. Raises TopologyRequestError."""
+    spec = deepcopy(pod["spec"])
+    made: Tree = {"name": names.DEFAULT_PODSET_NAME, "count": 1, "template": {"spec": spec}}
+    if features.TopologyAwareScheduling:
+        request = requests.topology_request(
+            pod["metadata"], features, pod_index_label=names.POD_GROUP_POD_INDEX_LABEL)
+        if request is not None:
+            made["topologyRequest"] = request
+    return made
+
+
+def new_group_workload(name: str, obj: ReadOnlyTree, pod_sets: list[Tree], configuration: Configuration) -> Tree:
+    """A Workload that a group of pods belongs to, for an object that stands for it."""
+    made = construction.new_workload(name, obj, pod_sets, configuration)
+    objects.put_metadata(made, "annotations", names.IS_GROUP_WORKLOAD_ANNOTATION, "true")
+    if configuration.features.AdmissionGatedBy:
+        construction.propagate_admission_gated_by(obj, made)
+    return made
+
+
+def with_owners(present: Iterable[ReadOnlyTree], owners: Iterable[ReadOnlyTree]) -> list[Tree]:
+    """References to owners, besides those that there are; one of the same name is replaced."""
+    found = [dict(each) for each in present]
+    for owner in owners:
+        reference = meta.owner_reference({"apiVersion": PODS.api_version, "kind": PODS.kind, **owner})
+        place = next((place for place, each in enumerate(found) if _is_same(each, reference)), None)
+        if place is None:
+            found.append(reference)
+        else:
+            found[place] = reference
+    return found
+
+
+def _is_same(one: ReadOnlyTree, other: ReadOnlyTree) -> bool:
+    return all(one[key] == other[key] for key in ("apiVersion", "kind", "name"))
+
+
+def without_pod_finalizer(pod: Tree) -> bool:
+    """Take Kueue's finalizer off a pod, in place; whether it was there."""
+    finalizers = meta.finalizers_of(pod)
+    if names.POD_FINALIZER not in finalizers:
+        return False
+    pod["metadata"]["finalizers"] = [each for each in finalizers if each != names.POD_FINALIZER]
+    return True
+
+
+def group_of(lister: Lister, namespace: str, name: str, features: Features) -> list[Tree]:
+    """The pods of a group."""
+    index = f"kueue-pod-group:{features.WorkloadIdentifierAnnotations}"
+    lister.add_index(index, partial(_group_key, features=features))
+    return lister.by_index(index, f"{namespace}/{name}")
+
+
+def _group_key(pod: Tree, features: Features) -> list[str]:
+    name = pods.pod_group_name(pod, features)
+    return [f"{meta.namespace_of(pod)}/{name}"] if name else []
+
+
+def request_of(pod: ReadOnlyTree, features: Features) -> ObjectKey:
+    """What is reconciled for a pod: itself, or its group."""
+    group = pods.pod_group_name(pod, features)
+    key = meta.key_of(pod)
+    return ObjectKey(f"{names.GROUP_PREFIX}{key.namespace}", group) if group else key
