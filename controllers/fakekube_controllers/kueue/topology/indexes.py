@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.cache.lister import Lister
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube_controllers.kueue import names
@@ -24,8 +23,8 @@ class TASObjects:
     """Reads shared caches: what it gives is read-only."""
 
     def __init__(self, ctx: Context) -> None:
-        self.pods: Lister = ctx.lister(PODS)
-        self.workloads: Lister = ctx.lister(WORKLOADS)
+        self.pods = ctx.lister(PODS)
+        self.workloads = ctx.lister(WORKLOADS)
         self.pods.add_index(_SLICE, _slice)
         self.pods.add_index(_SELECTED_NODE, _selected_node)
         self.workloads.add_index(_ASSIGNED_NODES, _assigned_nodes)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import conditions, errors, meta, times
+from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -122,7 +122,9 @@ class NodeReconciler:
     # Workloads
 
     async def _handle_unhealthy(self, node: str, affected: Iterable[ObjectKey]) -> list[ObjectKey]:
-        """Tell Workloads that a node has failed; those that are evicted, as another one has, too."""
+        """Tell Workloads that a node has failed; the keys of those that are evicted, as another one
+        has, too.
+        """
         gone: list[ObjectKey] = []
         for key in affected:
             workload = self._objects.workloads.get(*key)
@@ -131,10 +133,11 @@ class NodeReconciler:
             unhealthy = states.unhealthy_node_names(workload)
             if unhealthy and node not in unhealthy and not states.is_evicted(workload):
                 text = MULTIPLE_FAILURES.format(", ".join([*unhealthy, node]))
+                exposes = self.kueue.should_expose_local_queue_metrics_for_workload(workload)
                 await evict.evict(
-                    self.client, self._recorder, workload, reasons.NODE_FAILURES, text, now=self.kueue.clock.time(),
-                    features=self.kueue.features, metrics=self.kueue.metrics,
-                    expose_local_queue_metrics=self.kueue.exposes_local_queue_metrics(workload))
+                    self.client, self._recorder, workload, reasons.EVICTED_DUE_TO_NODE_FAILURES, text,
+                    now=self.kueue.clock.time(), features=self.kueue.features, metrics=self.kueue.metrics,
+                    expose_local_queue_metrics=exposes)
                 gone.append(key)
             elif states.is_evicted(workload):
                 gone.append(key)
@@ -163,7 +166,7 @@ class NodeReconciler:
             try:
                 await patches.patch_status(self.client, PODS, pod, self._failed)
             except APIError as error:
-                if not errors.is_not_found(error):
+                if error.code != 404:
                     raise
             else:
                 self._recorder.report(pod, "Normal", "PodTerminatedByKueue", "PodTerminated", TERMINATED_MESSAGE)
@@ -172,7 +175,7 @@ class NodeReconciler:
         pod["status"]["phase"] = "Failed"
         pod["status"]["conditions"] = [*(pod["status"].get("conditions") or ()), {
             "type": "TerminatedByKueue", "status": "True", "reason": "UnschedulableOnAssignedNode",
-            "message": TERMINATED_MESSAGE, "lastTransitionTime": times.to_text(self.kueue.clock.time())}]
+            "message": TERMINATED_MESSAGE, "lastTransitionTime": times.format_time(self.kueue.clock.time())}]
         return True
 
 
