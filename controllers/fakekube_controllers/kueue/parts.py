@@ -23,6 +23,7 @@ from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.manager import Kueue
 from fakekube_controllers.kueue.slices import ungater
+from fakekube_controllers.kueue.topology import controllers as topology
 
 Controllers = Callable[[Kueue], Iterable[Declaration]]
 
@@ -61,6 +62,6 @@ def _ungater(kueue: Kueue) -> Iterable[Declaration]:
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater)
+    parts: tuple[Controllers, ...] = (core.controllers, topology.controllers, _integrations, _ungater)
     for part in parts:
         yield from part(kueue)

@@ -4,30 +4,35 @@ look at nodes and pods for them.
 Upstream: pkg/controller/tas/controllers.go.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from fakekube.runtime import builder
 from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.reconcile import Reconciler
 from fakekube_controllers.kueue.names import TOPOLOGIES
-from fakekube_controllers.kueue.topology.flavorcontroller import TASResourceFlavorReconciler
-from fakekube_controllers.kueue.topology.nodecontroller import NodeReconciler
-from fakekube_controllers.kueue.topology.nontascontroller import NonTASUsageReconciler
-from fakekube_controllers.kueue.topology.topologycontroller import TopologyReconciler
-from fakekube_controllers.kueue.topology.ungater import TopologyUngater
 
 if TYPE_CHECKING:
     from fakekube_controllers.kueue.manager import Kueue
 
+RECONCILERS = (
+    ("tas_resource_flavor_controller", "flavorcontroller", "TASResourceFlavorReconciler"),
+    ("tas-non-tas-usage-controller", "nontascontroller", "NonTASUsageReconciler"),
+    ("tas_topology_ungater", "ungater", "TopologyUngater"),
+    ("tas_node_controller", "nodecontroller", "NodeReconciler"),
+    ("tas_topology_controller", "topologycontroller", "TopologyReconciler"))
+"""Names, modules and classes. What feeds the cache with nodes and pods comes first."""
+
 
 def controllers(kueue: "Kueue") -> Iterator[Declaration]:
-    """All of them, nodes and pods first."""
-    if not kueue.features.TopologyAwareScheduling:
-        return
-    reconcilers: tuple[tuple[str, Callable[..., Any]], ...] = (
-        ("tas_resource_flavor_controller", TASResourceFlavorReconciler),
-        ("tas-non-tas-usage-controller", NonTASUsageReconciler), ("tas_topology_ungater", TopologyUngater),
-        ("tas_node_controller", NodeReconciler), ("tas_topology_controller", TopologyReconciler))
-    for name, reconciler in reconcilers:
-        yield builder.controller(name).starts_with(TOPOLOGIES).complete(partial(reconciler, kueue))
+    """All of them."""
+    for name, module, reconciler in RECONCILERS if kueue.features.TopologyAwareScheduling else ():
+        yield builder.controller(name).starts_with(TOPOLOGIES).complete(partial(_reconciler, kueue, module, reconciler))
+
+
+def _reconciler(kueue: "Kueue", module: str, name: str, ctx: Context) -> Reconciler:
+    made: Reconciler = getattr(import_module(f"fakekube_controllers.kueue.topology.{module}"), name)(kueue, ctx)
+    return made

@@ -105,7 +105,7 @@ class TASAssignmentsResult(dict[str, PodSetAssignmentResult]):
 
 
 class Matching:
-    """What follows from a tree and from amounts that are never changed: kept as long as the tree is,
+    """What follows from a tree and from amounts that never change: kept as long as the tree is,
     for all snapshots of it.
     """
 
