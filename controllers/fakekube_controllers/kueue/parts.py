@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
-from fakekube_controllers.kueue import core
+from fakekube_controllers.kueue import core, multikueue
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
@@ -53,15 +53,16 @@ class Manager:
 
 
 def _integrations(kueue: Kueue) -> Iterable[Declaration]:
-    return setup.controllers(builtin.options_of(kueue.configuration))
+    return setup.controllers(builtin.options_of(kueue.configuration, kueue))
 
 
 def _ungater(kueue: Kueue) -> Iterable[Declaration]:
-    return ungater.controllers(kueue.configuration)
+    return ungater.controllers(kueue.configuration, kueue.metrics)
 
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, topology.controllers, _integrations, _ungater)
+    parts: tuple[Controllers, ...] = (
+        core.controllers, topology.controllers, _integrations, _ungater, multikueue.controllers)
     for part in parts:
         yield from part(kueue)
