@@ -7,7 +7,7 @@ run when it closes. Close it before the loop ends.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any, TypeVar
 
@@ -34,6 +34,37 @@ def finish(coro: Coroutine[Any, Any, T]) -> T:
         return value
     coro.close()
     raise RuntimeError(f"{coro!r} waits for something")
+
+
+def begun(coro: Coroutine[Any, Any, T]) -> Awaitable[T] | None:
+    """Run a coroutine up to where it waits for something; what is to be awaited then, by the same
+    task, and None where it has ended.
+
+    What the first part raises is raised here; what it returns is lost where it does not wait.
+    """
+    try:
+        first = coro.send(None)
+    except StopIteration:
+        return None
+    return _rest(coro, first)
+
+
+@coroutine
+def _rest(coro: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+    try:
+        while True:
+            try:
+                value = yield waits_for
+            except GeneratorExit:
+                coro.close()
+                raise
+            except BaseException as error:
+                waits_for = coro.throw(error)
+            else:
+                waits_for = coro.send(value)
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 def is_anything_ready() -> bool:
