@@ -74,6 +74,9 @@ KUEUE = AddOnSource(
     (*(f"sigs.k8s.io/kueue/apis/kueue/v1beta2.{kind}" for kind in ("Workload", "ClusterQueue", "ResourceFlavor")),
      "k8s.io/api/core/v1.Pod", "k8s.io/api/batch/v1.Job", "k8s.io/api/apps/v1.Deployment", "k8s.io/api/apps/v1.StatefulSet",
      *JOBSET.structs, *LWS.structs), "1.36", others=(_JOBSET, _LWS))
+RAY = AddOnSource(
+    "ray", AddOnModule("github.com/ray-project/kuberay/ray-operator", "v1.6.2", "apis/ray/v1"),
+    "config/crd/bases/ray.io_ray[cj][lo]*.yaml", (), "1.36")
 
 
 def definitions(addon: AddOnSource, sources: Sources) -> dict[Path, bytes]:

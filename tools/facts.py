@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
 
 PACKAGES = "controllers/fakekube_controllers"
-ADDONS = {"jobset": addons.JOBSET, "lws": addons.LWS, "kueue": addons.KUEUE}
+ADDONS = {"jobset": addons.JOBSET, "lws": addons.LWS, "kueue": addons.KUEUE, "ray": addons.RAY}
 TABLES = (  # in this order: schemas need the Go facts, protobuf and types need the schemas
     Table("go-facts", go_facts.build, "tools/go-facts.json.gz"),
     Table("schemas", schemas.build, "fakekube/schema/tables/*"),
@@ -49,9 +49,10 @@ TABLES = (  # in this order: schemas need the Go facts, protobuf and types need 
     Table("bootstrap", bootstrap.build, "fakekube/apis/bootstrap.txt"),
     Table("internal-types", internal_types.build, "fakekube/apis/internal_types.txt"),
     Table("template-types", template_types.build, "fakekube/runtime/template_types.txt"),
-    *(table for name, addon in ADDONS.items() for table in (
-        Table(f"{name}-definitions", partial(addons.definitions, addon), f"{PACKAGES}/{addon.package}/*.gz"),
-        Table(f"{name}-structs", partial(addons.structs, addon), f"{PACKAGES}/{addon.package}/*.txt"))),
+    *(Table(f"{name}-definitions", partial(addons.definitions, addon), f"{PACKAGES}/{addon.package}/*.gz")
+      for name, addon in ADDONS.items()),
+    *(Table(f"{name}-structs", partial(addons.structs, addon), f"{PACKAGES}/{addon.package}/*.txt")
+      for name, addon in ADDONS.items() if addon.structs),
     Table("types", typed_models.build, "fakekube/types/*.py", tuple(f"{name}.py" for name, _ in typed_models.BY_HAND)),
 )
 

@@ -111,7 +111,7 @@ class Cluster:
             "scheduler_plugins": scheduler_plugins}
         self._controllers = ControllerManager(
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
-            extra=controllermanager.extra_components(extra, self.options.feature_gates),
+            extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
             find_cluster=member.find if member is not None else None)
         self._identity = Identity(self.options)
@@ -124,15 +124,7 @@ class Cluster:
         self._servers: list[Served] = []
         self._registered: list[Tree] = []
         self._is_started = False
-        addons = self._controllers.addons(self.options.controllers)
-        if hooks := [hook for addon in addons for hook in addon.webhooks]:
-            from fakekube.composition import functionwebhooks
-
-            self._registered += functionwebhooks.declared(self._calls.callables, hooks, self.client)
-        for definition, conversion in (pair for addon in addons for pair in addon.conversions.items()):
-            self._calls.callables.add_conversion(definition, conversion)
-        for api in (api for addon in addons for api in addon.apis):
-            self.aggregate(api.name, api.handler, group_priority=api.group_priority, version_priority=api.version_priority)
+        self._registered += self._calls.let_call(self._controllers.addons(self.options), self.client)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -296,7 +288,9 @@ class Cluster:
     async def _become(self, options: ClusterOptions, state: "Snapshot | None", time: float) -> None:
         """Go on with another storage. Raises OptionError, and has changed nothing then."""
         was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
+        addons = self._controllers.addons(options)
         self._build(options, state)
+        self._calls.let_call(addons, self.client)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
         plane.stop()

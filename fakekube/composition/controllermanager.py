@@ -134,16 +134,18 @@ GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
 """The add-ons that gates of ours are of no use without."""
 
 
-def extra_components(extra: Iterable[Any] | str, gates: Mapping[str, bool] = MappingProxyType({})) -> list[Any]:
-    """The components of the option ``extra``, as they are or by texts ``module:attribute``, and
-    the add-ons of the gates that are on.
+def extra_components(extra: Iterable[Any] | str) -> list[Any]:
+    """The components of the option ``extra``, as they are or by texts ``module:attribute``.
 
     Raises OptionError for a text that names nothing.
     """
     if isinstance(extra, str):
         extra = [text for text in extra.replace(",", " ").split() if text]
-    extra = [*extra, *(addon for gate, addon in GATE_ADDONS.items() if gates.get(gate))]
     return [made_of(cluster_options.named("extra", one)) if isinstance(one, str) else one for one in extra]
+
+
+def _addons_of_gates(gates: Mapping[str, bool]) -> list[Any]:
+    return [made_of(cluster_options.named("feature_gates", addon)) for gate, addon in GATE_ADDONS.items() if gates.get(gate)]
 
 
 class ControllerManager:
@@ -185,12 +187,13 @@ class ControllerManager:
 
         return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
-    def addons(self, option: str) -> "list[AddOn]":
-        """Those that run besides, and those that the option ``controllers`` names."""
+    def addons(self, options: ClusterOptions) -> "list[AddOn]":
+        """Those that run besides, those of gates, and those that ``controllers`` names."""
         from fakekube.runtime.addon import AddOn
 
-        named = [component(name) for name in selected(option) if name in installed().addons]
-        return [made for made in (*named, *self._extra) if isinstance(made, AddOn)]
+        named = [component(name) for name in selected(options.controllers) if name in installed().addons]
+        made = (*named, *self._extra, *_addons_of_gates(options.feature_gates))
+        return [each for each in made if isinstance(each, AddOn)]
 
     @property
     def is_running(self) -> bool:
@@ -236,7 +239,7 @@ class ControllerManager:
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
             await self._add(*names, is_served=is_served)
-            for extra in (*self._extra, *_of_server(options)):
+            for extra in (*self._extra, *_addons_of_gates(options.feature_gates), *_of_server(options)):
                 await self._add_made(extra)
             manager.load(remembered)
             if manager.names:

@@ -5,7 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from fakekube.admission.policy.typechecking import TypeChecker
     from fakekube.admission.services import Services
     from fakekube.apimachinery.types import Tree
+    from fakekube.client.client import Client
     from fakekube.composition.aggregatedservers import AggregatedServers, Registered
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
+    from fakekube.runtime.addon import AddOn
     from fakekube.storage.saved import FieldsOf
     from fakekube.webhooks.callables import Callables
     from fakekube.webhooks.client import WebhookClient
@@ -69,6 +71,27 @@ class OutgoingCalls:
         self.tasks = Tasks() if tasks is None else tasks  # those that are empty are false
         self._posts: WebhookPosts | None = None
         self._servers: list[AggregatedServers] = []
+        self._addons: dict[str, None] = {}
+
+    def let_call(self, addons: "Iterable[AddOn]", client: "Client") -> "list[Tree]":
+        """Let the webhooks, conversions and APIs of add-ons be called, those of each once; the
+        objects that stand for them.
+
+        ``client`` is for webhooks that want one. Raises as ``functionwebhooks.register``.
+        """
+        new = [addon for addon in addons if addon.name not in self._addons]
+        self._addons.update((addon.name, None) for addon in new)
+        found: list[Tree] = []
+        if hooks := [hook for addon in new for hook in addon.webhooks]:
+            from fakekube.composition import functionwebhooks
+
+            found += functionwebhooks.declared(self.callables, hooks, client)
+        for definition, conversion in (pair for addon in new for pair in addon.conversions.items()):
+            self.callables.add_conversion(definition, conversion)
+        return found + [
+            self.registered.add(
+                api.name, api.handler, ca_bundle=b"", group_priority=api.group_priority, version_priority=api.version_priority)
+            for addon in new for api in addon.apis]
 
     @cached_property
     def callables(self) -> "Callables":

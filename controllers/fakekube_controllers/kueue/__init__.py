@@ -1,7 +1,7 @@
 """Kueue: queues, quotas and priorities for jobs. An add-on, with upstream's kinds, webhooks,
 Events, metrics and configuration.
 
-Read ``manager.py`` first: it is the one component, and says what runs in it. ``core`` keeps the
+Read ``parts.py`` first: it is the one component, and says what runs in it. ``core`` keeps the
 queues and the cache up to date, ``scheduler`` admits Workloads, ``jobframework`` makes Workloads of
 jobs, and the folders of ``jobs`` say what each kind of job needs. ``webhooks`` has those of Kueue's
 own kinds. Upstream: sigs.k8s.io/kueue v0.19.1; packages have its names.
@@ -17,7 +17,7 @@ from fakekube_controllers.kueue.configuration import Configuration
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.types import Tree
-    from fakekube_controllers.kueue.manager import Manager
+    from fakekube_controllers.kueue.parts import Manager
 
 
 def addon(configuration: Configuration | None = None) -> AddOn:
@@ -45,6 +45,6 @@ def _always(_: Context) -> bool:
 
 
 def _manager(configuration: Configuration) -> "Manager":
-    from fakekube_controllers.kueue.manager import Manager
+    from fakekube_controllers.kueue.parts import Manager
 
     return Manager(configuration)

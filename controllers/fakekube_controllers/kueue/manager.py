@@ -1,28 +1,23 @@
-"""The one component of Kueue: what its controllers share, and the order in which they start.
+"""What the controllers of Kueue share: caches, queues, counts. ``parts.py`` runs them.
 
-A folder or module with controllers has a function ``controllers(kueue)`` that gives declarations:
-
-    def controllers(kueue: Kueue) -> Iterable[Declaration]:
-        reconciler = partial(WorkloadReconciler, kueue)
-        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(reconciler)
-
-and a line in ``_controllers`` below. Each is run with a context of its own; the reconciler is made
-as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path, or that has
-``starts_with``, waits for its first object; that is how an integration waits for its kind. What
-several of them need is an attribute of ``Kueue``, made in ``__init__`` of nothing but the objects
-in the cluster: a restart makes a new ``Kueue``. Upstream: cmd/kueue/main.go.
+It is made of nothing but the objects in the cluster: a restart makes a new ``Kueue``.
+Upstream: cmd/kueue/main.go.
 """
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from fakekube.runtime.builder import Declaration
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.context import Context
-from fakekube.runtime.parts import Parts
-from fakekube_controllers.kueue.configuration import Configuration
-from fakekube_controllers.kueue.jobframework import setup
-from fakekube_controllers.kueue.jobs import builtin
-from fakekube_controllers.kueue.slices import ungater
+from fakekube_controllers.kueue.cache.cache import Cache
+from fakekube_controllers.kueue.cache.clusterqueue import Settings
+from fakekube_controllers.kueue.configuration import EVICTION, Configuration
+from fakekube_controllers.kueue.core.objects import Objects
+from fakekube_controllers.kueue.metrics import KueueMetrics
+from fakekube_controllers.kueue.queues.manager import Queues
+from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
+from fakekube_controllers.kueue.topology.cache import TASCache
+from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -34,49 +29,40 @@ class Kueue:
     def __init__(self, ctx: Context, configuration: Configuration) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.configuration, self.features = configuration, configuration.features
+        self.metrics, self.objects = KueueMetrics(ctx.metrics), Objects(ctx)
+        self.info_options = _info_options(configuration)
+        self.ordering = _ordering(configuration)
+        self.preemption_expectations = Store()
+        self.tas_cache = TASCache(self.features) if self.features.TopologyAwareScheduling else None
+        self.cache = Cache(Settings(self.info_options, _blocks_admission(configuration), self.tas_cache))
+        self.queues = Queues(
+            ctx.clock, self.objects, is_cluster_queue_active=self.cache.cluster_queue_active, options=self.info_options,
+            ordering=self.ordering)
+        ctx.on_close(self.queues.close)
+
+    def should_expose_local_queue_metrics_for_workload(self, workload: ReadOnlyTree) -> bool:
+        """Whether there are metrics of the LocalQueue of a Workload."""
+        metrics = self.configuration.metrics
+        if not metrics.local_queues or not self.features.LocalQueueMetrics or metrics.local_queue_selector is None:
+            return metrics.local_queues and self.features.LocalQueueMetrics
+        local_queue = self.objects.local_queue_of(workload)
+        return local_queue is not None and metrics.local_queue_selector.matches(meta.labels_of(local_queue))
 
     def recorder(self, component: str) -> "Recorder":
         """Records Events that come from ``component``, as ``kueue-workload-controller``."""
         return self.ctx.recorder(component)
 
 
-Controllers = Callable[[Kueue], Iterable[Declaration]]
+def _info_options(configuration: Configuration) -> InfoOptions:
+    resources = configuration.resources
+    transformations = {each.input: each for each in resources.transformations}
+    return InfoOptions(configuration.features, resources.exclude_resource_prefixes, transformations)
 
 
-class Manager:
-    """Kueue as a component: made once, and started any number of times."""
-
-    kueue: Kueue | None = None
-    """While it runs."""
-
-    def __init__(self, configuration: Configuration) -> None:
-        self._configuration = configuration
-        self._parts: Parts | None = None
-
-    async def start(self, ctx: Context) -> None:
-        """Make what is shared, and start the controllers."""
-        self.kueue = Kueue(ctx, self._configuration)
-        self._parts = Parts(ctx)
-        for declaration in _controllers(self.kueue):
-            await self._parts.start(declaration)
-
-    async def stop(self) -> None:
-        """Stop the controllers and forget what they shared."""
-        if self._parts is not None:
-            await self._parts.stop()
-        self.kueue = self._parts = None
+def _ordering(configuration: Configuration) -> Ordering:
+    waits = configuration.wait_for_pods_ready
+    return Ordering(configuration.features, waits.requeuing_strategy.timestamp if waits is not None else EVICTION)
 
 
-def _integrations(kueue: Kueue) -> Iterable[Declaration]:
-    return setup.controllers(builtin.options_of(kueue.configuration))
-
-
-def _ungater(kueue: Kueue) -> Iterable[Declaration]:
-    return ungater.controllers(kueue.configuration)
-
-
-def _controllers(kueue: Kueue) -> Iterator[Declaration]:
-    """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (_integrations, _ungater)
-    for part in parts:
-        yield from part(kueue)
+def _blocks_admission(configuration: Configuration) -> bool:
+    return configuration.wait_for_pods_ready is not None and configuration.wait_for_pods_ready.block_admission

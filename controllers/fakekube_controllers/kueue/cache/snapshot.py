@@ -193,9 +193,9 @@ class CohortSnapshot(CohortNode[ClusterQueueSnapshot, "CohortSnapshot"]):
             self._child_cqs = [child for child in found if child is not None]
         return self._child_cqs
 
-    def child_count(self) -> int:
-        """How many of both there are."""
-        return len(self.child_cohorts()) + len(self.child_cqs())
+    def has_children(self) -> bool:
+        """Whether there are any of both."""
+        return bool(self.child_cqs() or self.child_cohorts())
 
     def root(self) -> "CohortSnapshot":
         """The cohort at the top."""

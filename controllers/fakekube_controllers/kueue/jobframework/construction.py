@@ -73,11 +73,20 @@ def new_workload(name: str, obj: ReadOnlyTree, pod_sets: list[Tree], configurati
     for key, values in (("annotations", annotations), ("labels", labels)):
         if values:
             metadata[key] = values
-    spec: Tree = {"queueName": objects.queue_name(obj), "podSets": pod_sets}
+    spec: Tree = {"podSets": pod_sets}
+    put_queue_name(spec, objects.queue_name(obj))
     seconds = objects.maximum_execution_time_seconds(obj)
     if seconds is not None:
         spec["maximumExecutionTimeSeconds"] = seconds
     return {"apiVersion": names.WORKLOADS.api_version, "kind": names.WORKLOADS.kind, "metadata": metadata, "spec": spec}
+
+
+def put_queue_name(spec: Tree, queue: str) -> None:
+    """Name the queue of a Workload, whose spec is the caller's own; the API takes no empty name."""
+    if queue:
+        spec["queueName"] = queue
+    else:
+        spec.pop("queueName", None)
 
 
 def chosen(values: Mapping[str, str], keys: Sequence[str]) -> dict[str, str]:

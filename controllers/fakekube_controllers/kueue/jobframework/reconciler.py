@@ -297,7 +297,9 @@ class JobReconciler:
             self._report_checks(job, workload)
         queue = objects.queue_name(job.obj)
         if job.follows_queue_name() and workload["spec"].get("queueName", "") != queue:
-            await self.framework.update_workload(key, {**workload, "spec": {**workload["spec"], "queueName": queue}})
+            spec = {**workload["spec"]}
+            construction.put_queue_name(spec, queue)
+            await self.framework.update_workload(key, {**workload, "spec": spec})
 
     def _report_checks(self, job: GenericJob, workload: ReadOnlyTree) -> None:
         checks = states.status_of(workload).get("admissionChecks") or ()

@@ -27,8 +27,8 @@ from fakekube_controllers.kueue.workload.info import Info, InfoOptions, Ordering
 if TYPE_CHECKING:
     from fakekube.util.clock import Clock
 
-WorkloadUpdateWatcher = Callable[[ReadOnlyTree | None, ReadOnlyTree | None], object]
-"""Is told the Workload before and after a change."""
+UpdateWatcher = Callable[[ReadOnlyTree | None, ReadOnlyTree | None], object]
+"""Is told an object before and after a change."""
 
 
 class Objects(Protocol):
@@ -75,7 +75,8 @@ class Queues:
         self._second_pass = SecondPassQueue()
         self._busy: dict[str, None] = {}  # ClusterQueues with something in the heap or inflight
         self._listeners: list[Callable[[], object]] = []
-        self._watchers: list[WorkloadUpdateWatcher] = []
+        self._watchers: list[UpdateWatcher] = []
+        self._topology_watchers: list[UpdateWatcher] = []
         long = options.features.SchedulerLongRequeueInterval
         self._requeuer = InadmissibleRequeuer(
             clock, self._cohorts, self._queue_inadmissible_workloads,
@@ -90,13 +91,22 @@ class Queues:
         for listener in self._listeners:
             listener()
 
-    def add_workload_update_watcher(self, watcher: WorkloadUpdateWatcher) -> None:
+    def add_workload_update_watcher(self, watcher: UpdateWatcher) -> None:
         """Tell a function of changes that no event tells of."""
         self._watchers.append(watcher)
 
     def notify_workload_update_watchers(self, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> None:
         """Tell the watchers."""
         for watcher in self._watchers:
+            watcher(old, new)
+
+    def add_topology_update_watcher(self, watcher: UpdateWatcher) -> None:
+        """Tell a function of changes of Topologies."""
+        self._topology_watchers.append(watcher)
+
+    def notify_topology_update_watchers(self, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> None:
+        """Tell the watchers."""
+        for watcher in self._topology_watchers:
             watcher(old, new)
 
     def close(self) -> None:

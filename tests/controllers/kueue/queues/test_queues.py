@@ -53,7 +53,7 @@ def test_each_cluster_queue_has_one_head_and_an_inactive_one_none() -> None:
     assert made.heads() == ["b"]
 
 
-@pytest.mark.spec("KUEUE-046")
+@pytest.mark.spec("KUEUE-039")
 def test_a_strict_queue_keeps_its_head_and_another_goes_on() -> None:
     """Given a head that does not fit, when heads are taken again, then a StrictFIFO queue gives it
     again, and a BestEffortFIFO queue the next one.
@@ -161,7 +161,7 @@ def test_a_change_while_a_head_is_tried_is_not_missed() -> None:
     assert counts(made) == (1, 0)
 
 
-@pytest.mark.spec("KUEUE-098")
+@pytest.mark.spec("KUEUE-052")
 def test_what_has_the_same_shape_is_not_tried_either() -> None:
     """Given three Workloads of one shape and one of another, when the first does not fit, then the
     others of its shape are not tried, with a later one; without the gate they are.
@@ -198,7 +198,6 @@ def test_one_that_was_tried_in_vain_is_tried_again_when_it_changes() -> None:
     assert counts(made) == (1, 0)
 
 
-@pytest.mark.spec("KUEUE-049")
 def test_one_that_backs_off_waits_for_its_time() -> None:
     """Given a time to be requeued at, when it is queued before, then it is not tried; after, then
     it is.

@@ -5,10 +5,14 @@
 ``FLAVOR RESOURCE=NOMINAL[/BORROW[/LEND]] ...``, flavors of a group parted by commas and groups by
 bars. ``wl NAME QUEUE [pri=N] [at=SECONDS] [evicted] RESOURCE=AMOUNT@FLAVOR ...`` holds quota,
 reserved so many seconds from now. ``in QUEUE [pri=N] PODSETS`` asks for it: what is marked ``!``
-needs preemption.
+needs preemption. ``ask NAME QUEUE [pri=N] [created=SECONDS]: PODSET [N*] [min=N] RESOURCE=AMOUNT
+... + ...`` waits in a queue, and ``flavor NAME KEY=VALUE:EFFECT`` has a taint. What follows ``=>``
+is the outcome.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery.times import format_time
@@ -43,10 +47,23 @@ class Case:
     incoming: Tree = field(default_factory=dict)
     queue: str = ""
     asked: list[dict[str, Asked]] = field(default_factory=list)
+    pending: dict[str, Tree] = field(default_factory=dict)  # by name, with the queue as queueName
+    taints: dict[str, list[Tree]] = field(default_factory=dict)  # by flavor
     expected: list[str] = field(default_factory=list)
 
     def snapshot(self) -> Snapshot:
-        return snapshot(self.cluster_queues, self.cohorts, self.workloads)
+        return cache(self.cluster_queues, self.cohorts, self.workloads, self.taints).snapshot()
+
+    def heads(self) -> list[Info]:
+        """The first of every queue."""
+        first: dict[str, Info] = {}
+        for made in self.pending.values():
+            info = Info(made, OPTIONS)
+            info.cluster_queue = made["spec"]["queueName"]
+            present = first.get(info.cluster_queue)
+            if present is None or in_queue(info) < in_queue(present):
+                first[info.cluster_queue] = info
+        return list(first.values())
 
     def info(self) -> Info:
         info = Info(self.incoming, OPTIONS)
@@ -66,17 +83,21 @@ def read(text: str) -> list[Case]:
     return cases
 
 
-def snapshot(cluster_queues: list[Tree], cohorts: list[Tree] = [], workloads: list[Tree] = []) -> Snapshot:  # noqa: B006
-    """The snapshot of a cache that knows these, and every flavor that they name."""
-    return cache(cluster_queues, cohorts, workloads).snapshot()
+def in_queue(info: Info) -> tuple[int, str]:
+    """Where a Workload stands in its queue."""
+    return -info.obj["spec"]["priority"], info.obj["metadata"]["creationTimestamp"]
 
 
-def cache(cluster_queues: list[Tree], cohorts: list[Tree], workloads: list[Tree]) -> Cache:
+def cache(
+    cluster_queues: list[Tree], cohorts: Sequence[Tree] = (), workloads: Sequence[Tree] = (),
+    taints: Mapping[str, list[Tree]] = MappingProxyType({}),
+) -> Cache:
+    """A cache that knows these, and every flavor that they name."""
     made = Cache(Settings(OPTIONS))
     groups = [group for queue in cluster_queues for group in queue["spec"]["resourceGroups"]]
     names = {flavor["name"]: None for group in groups for flavor in group["flavors"]}
     for name in names:
-        made.add_or_update_resource_flavor({"metadata": {"name": name}, "spec": {}})
+        made.add_or_update_resource_flavor({"metadata": {"name": name}, "spec": {"nodeTaints": taints.get(name, [])}})
     for queue in cluster_queues:
         name = queue["metadata"]["name"]
         made.add_cluster_queue(queue, (), [each for each in workloads if each["status"]["admission"]["clusterQueue"] == name])
@@ -107,6 +128,8 @@ def _quota(text: str) -> Tree:
 def cluster_queue(name: str, quotas: str, **options: str) -> Tree:
     """A ClusterQueue, by the options that lines have."""
     spec: Tree = {"resourceGroups": resource_groups(quotas), "namespaceSelector": {}}
+    fungibility = {field: options[field] for field in ("whenCanBorrow", "whenCanPreempt", "preference") if field in options}
+    spec |= {"flavorFungibility": fungibility, "queueingStrategy": options.get("strategy", "BestEffortFIFO")}
     if "cohort" in options:
         spec["cohortName"] = options["cohort"]
     preemption: Tree = {}
@@ -212,11 +235,36 @@ def _read_incoming(case: Case, rest: str) -> None:
         case.asked.append(asked)
 
 
+def _read_pending(case: Case, rest: str) -> None:
+    head, _, podsets = rest.partition(": ")
+    name, queue, *words = head.split()
+    options = _options(words)
+    made = workload(name, {}, priority=int(options.get("pri", 0)), created=float(options.get("created", -3600)))
+    made["spec"] |= {"queueName": queue, "podSets": [_pending_podset(text.split()) for text in podsets.split(" + ")]}
+    case.pending[name] = made
+
+
+def _pending_podset(words: list[str]) -> Tree:
+    count = next((int(word[:-1]) for word in words if word.endswith("*")), 1)
+    options = _options([word for word in words[1:] if "=" in word])
+    minimum = options.pop("min", None)
+    made = podset(words[0], options, count)
+    return made if minimum is None else {**made, "minCount": int(minimum)}
+
+
+def _read_flavor(case: Case, rest: str) -> None:
+    name, *words = rest.split()
+    for word in words:
+        key, _, value = word.partition("=")
+        value, _, effect = value.partition(":")
+        case.taints.setdefault(name, []).append({"key": key, "value": value, "effect": effect})
+
+
 def _read_expected(case: Case, rest: str) -> None:
-    case.expected = sorted(rest.split())
+    case.expected.append(rest)
 
 
 _LINES = {
     "#": _read_id, "cohort": _read_cohort, "cq": _read_cluster_queue, "wl": _read_workload, "in": _read_incoming,
-    "=>": _read_expected,
+    "ask": _read_pending, "flavor": _read_flavor, "=>": _read_expected,
 }

@@ -22,7 +22,6 @@ def shown(obj: Tree, type_: str) -> tuple[str, str, str] | None:
     return (found["status"], found["reason"], found["message"]) if found is not None else None
 
 
-@pytest.mark.spec("KUEUE-031")
 def test_a_reservation_waits_for_checks_and_is_admitted_when_they_are_ready() -> None:
     """Given a Workload with a pending check, when quota is reserved, then it is not admitted, and
     has no Admitted condition; when the check is Ready, then it is.
@@ -82,7 +81,6 @@ def test_a_new_reservation_ends_the_conditions_of_the_eviction_before() -> None:
     assert obj["status"]["conditions"][0]["observedGeneration"] == 3
 
 
-@pytest.mark.spec("KUEUE-053")
 def test_an_eviction_resets_checks_and_counts_those_that_asked_for_another_try() -> None:
     """Given checks in every state, when the Workload is evicted, then all are pending; only the one
     in Retry has one try more, and one that was pending keeps its message.

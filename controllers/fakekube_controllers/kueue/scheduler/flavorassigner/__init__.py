@@ -1,4 +1,6 @@
-"""In which flavors a Workload fits, and what is in the way of others.
+"""Which flavor each resource of each podset gets, and what stands in the way of it.
 
-Upstream: pkg/scheduler/flavorassigner.
+Read ``flavorassigner.py`` first: the search. ``assignment.py`` has what it finds, ``granular.py``
+what is preferred to what, ``fitting.py`` whether one amount fits, ``podset_reducer.py`` the search
+for fewer pods. Upstream: pkg/scheduler/flavorassigner.
 """

@@ -4,7 +4,7 @@ Upstream: pkg/scheduler/preemption/preemption.go.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube_controllers.kueue.resources import FlavorResource
 from fakekube_controllers.kueue.scheduler.flavorassigner.modes import FlavorAssignmentMode
@@ -14,41 +14,17 @@ from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
 from fakekube_controllers.kueue.scheduler.preemption.fairsharing.preemption import fair_preemptions
 from fakekube_controllers.kueue.scheduler.preemption.fairsharing.strategy import STRATEGIES, Strategy
 from fakekube_controllers.kueue.scheduler.preemption.simulation import PreemptionCtx
+from fakekube_controllers.kueue.topology.flavorassigner import find_topology_assignments_for_workload
 from fakekube_controllers.kueue.workload.info import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, Snapshot
-    from fakekube_controllers.kueue.resources import FlavorResourceQuantities
+    from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import Assignment
     from fakekube_controllers.kueue.workload.info import Info, Ordering
 
 DEFAULT_STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
-
-
-class FlavorAssignment(Protocol):
-    """The flavor of one resource."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def mode(self) -> FlavorAssignmentMode: ...
-
-
-class PodSetAssignment(Protocol):
-    """What a podset would get."""
-
-    @property
-    def flavors(self) -> "Mapping[str, FlavorAssignment]": ...
-
-
-class Assignment(Protocol):
-    """What a Workload would get."""
-
-    @property
-    def pod_sets(self) -> "Sequence[PodSetAssignment]": ...
-    def total_requests_for(self, info: "Info") -> "FlavorResourceQuantities":
-        """All that it takes of quotas."""
 
 
 class Preemptor(NamedTuple):
@@ -65,7 +41,13 @@ class Preemptor(NamedTuple):
         cq = snapshot.cluster_queue(info.cluster_queue)
         assert cq is not None, "a Workload with an assignment is of a queue of the snapshot"
         usage = Usage(assignment.total_requests_for(info), info.tas_usage())
-        return self._targets(info, cq, snapshot, usage, _flavor_resources_need_preemption(assignment), now, None)
+        requests = assignment.workloads_topology_requests(info, cq) if self.ordering.features.TopologyAwareScheduling else {}
+
+        def fits_topology() -> bool:
+            return find_topology_assignments_for_workload(cq.tas_flavors, requests, workload=info.obj).failure() is None
+
+        return self._targets(
+            info, cq, snapshot, usage, _flavor_resources_need_preemption(assignment), now, fits_topology if requests else None)
 
     def targets_for(
         self, info: "Info", fr: "FlavorResource", quantity: int, snapshot: "Snapshot", now: float,

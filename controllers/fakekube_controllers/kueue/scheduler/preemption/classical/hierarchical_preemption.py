@@ -164,7 +164,7 @@ def _candidates_in_subtree(
 
 def _node_height(node: "CohortSnapshot") -> int:
     """How far away the farthest leaf is."""
-    return max([1 if node.has_children() else 0, *(_node_height(child) + 1 for child in node.child_cohorts())])
+    return max([int(node.has_children()), *(_node_height(child) + 1 for child in node.child_cohorts())])
 
 
 def find_height_of_lowest_subtree_that_fits(cq: "ClusterQueueSnapshot", fr: "FlavorResource", val: int) -> tuple[int, bool]:

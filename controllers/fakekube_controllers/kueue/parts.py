@@ -1,0 +1,66 @@
+"""Kueue as one component: the controllers that run in it, in the order in which they start.
+
+A folder or module with controllers has a function ``controllers(kueue)`` that gives declarations:
+
+    def controllers(kueue: Kueue) -> Iterable[Declaration]:
+        reconciler = partial(WorkloadReconciler, kueue)
+        yield builder.controller("kueue-workload").for_(WORKLOADS).complete(reconciler)
+
+and a line in ``_controllers`` below. Each is run with a context of its own; the reconciler is made
+as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path, or that has
+``starts_with``, waits for its first object; that is how an integration waits for its kind. What
+several of them need is an attribute of ``Kueue``, in ``manager.py``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.parts import Parts
+from fakekube_controllers.kueue import core
+from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.jobframework import setup
+from fakekube_controllers.kueue.jobs import builtin
+from fakekube_controllers.kueue.manager import Kueue
+from fakekube_controllers.kueue.slices import ungater
+
+Controllers = Callable[[Kueue], Iterable[Declaration]]
+
+
+class Manager:
+    """Kueue as a component: made once, and started any number of times."""
+
+    kueue: Kueue | None = None
+    """While it runs."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._parts: Parts | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Make what is shared, and start the controllers."""
+        self.kueue = Kueue(ctx, self._configuration)
+        self._parts = Parts(ctx)
+        for declaration in _controllers(self.kueue):
+            await self._parts.start(declaration)
+
+    async def stop(self) -> None:
+        """Stop the controllers and forget what they shared."""
+        if self._parts is not None:
+            await self._parts.stop()
+        self.kueue = self._parts = None
+
+
+def _integrations(kueue: Kueue) -> Iterable[Declaration]:
+    return setup.controllers(builtin.options_of(kueue.configuration))
+
+
+def _ungater(kueue: Kueue) -> Iterable[Declaration]:
+    return ungater.controllers(kueue.configuration)
+
+
+def _controllers(kueue: Kueue) -> Iterator[Declaration]:
+    """All of them, in the order in which they start."""
+    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater)
+    for part in parts:
+        yield from part(kueue)
