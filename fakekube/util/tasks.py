@@ -36,37 +36,6 @@ def finish(coro: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError(f"{coro!r} waits for something")
 
 
-def begun(coro: Coroutine[Any, Any, T]) -> Awaitable[T] | None:
-    """Run a coroutine up to where it waits for something; what is to be awaited then, by the same
-    task, and None where it has ended.
-
-    What the first part raises is raised here; what it returns is lost where it does not wait.
-    """
-    try:
-        first = coro.send(None)
-    except StopIteration:
-        return None
-    return _rest(coro, first)
-
-
-@coroutine
-def _rest(coro: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
-    try:
-        while True:
-            try:
-                value = yield waits_for
-            except GeneratorExit:
-                coro.close()
-                raise
-            except BaseException as error:
-                waits_for = coro.throw(error)
-            else:
-                waits_for = coro.send(value)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-
-
 def is_anything_ready() -> bool:
     """Whether the running loop has callbacks to run;
 
@@ -76,7 +45,7 @@ def is_anything_ready() -> bool:
 
 
 class _Rest(Coroutine[Any, Any, None]):
-    """What is left of a coroutine that has begun, for a task to go on with.
+    """What is left of a coroutine that has begun, for a task to go on with, or to be awaited.
 
     ``first`` is what it waits for since then; without one it has ended already. A task that is
     cancelled before its first turn throws at once, so that a coroutine around this one would never
@@ -89,7 +58,13 @@ class _Rest(Coroutine[Any, Any, None]):
         self.ended = False
 
     def __await__(self) -> Generator[Any, Any, None]:
-        raise AssertionError("only a task goes on with it")
+        yield from self
+
+    def __iter__(self) -> "_Rest":
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
 
     def send(self, value: Any) -> Any:
         """Go on to where it waits next."""
@@ -110,6 +85,20 @@ class _Rest(Coroutine[Any, Any, None]):
     def close(self) -> None:
         """End it where it waits."""
         self._coro.close()
+
+
+def begun(coro: Coroutine[Any, Any, None]) -> Awaitable[None] | None:
+    """Run a coroutine up to where it waits for something; what is to be awaited then, by the same
+    task, and None where it has ended.
+
+    What the first part raises is raised here.
+    """
+    rest = _Rest(coro)
+    try:
+        rest.first.append(coro.send(None))
+    except StopIteration:
+        return None
+    return rest
 
 
 class Tasks:
