@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def addon(configuration: Configuration | None = None) -> AddOn:
     """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
     from fakekube.runtime import addontables
-    from fakekube_controllers.kueue import conversion
+    from fakekube_controllers.kueue import conversion, webhooks
     from fakekube_controllers.kueue.jobframework import setup
     from fakekube_controllers.kueue.jobs import builtin
 
@@ -31,8 +31,8 @@ def addon(configuration: Configuration | None = None) -> AddOn:
     component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
     return AddOn(
         "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
-        conversions=conversion.conversions(chosen.features),
-        webhooks=tuple(setup.webhooks_of(builtin.options_of(chosen))))
+        webhooks=(*webhooks.webhooks(chosen), *setup.webhooks_of(builtin.options_of(chosen))),
+        conversions=conversion.conversions(chosen.features))
 
 
 def _namespace(name: str) -> "Tree":
