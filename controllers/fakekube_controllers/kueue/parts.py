@@ -23,6 +23,7 @@ from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.manager import Kueue
 from fakekube_controllers.kueue.slices import ungater
+from fakekube_controllers.kueue.topology import controllers as topology
 
 Controllers = Callable[[Kueue], Iterable[Declaration]]
 
@@ -52,15 +53,16 @@ class Manager:
 
 
 def _integrations(kueue: Kueue) -> Iterable[Declaration]:
-    return setup.controllers(builtin.options_of(kueue.configuration))
+    return setup.controllers(builtin.options_of(kueue.configuration, kueue))
 
 
 def _ungater(kueue: Kueue) -> Iterable[Declaration]:
-    return ungater.controllers(kueue.configuration)
+    return ungater.controllers(kueue.configuration, kueue.metrics)
 
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater, multikueue.controllers)
+    parts: tuple[Controllers, ...] = (
+        core.controllers, topology.controllers, _integrations, _ungater, multikueue.controllers)
     for part in parts:
         yield from part(kueue)
