@@ -120,13 +120,11 @@ async def test_what_is_deleted_here_goes_there(fake_fleet: Fleet) -> None:
 
 @pytest.mark.spec("KUEUE-157")
 async def test_a_job_that_others_manage_is_rejected(fake_fleet: Fleet) -> None:
-    """Given a Job that its own controller is to manage, when it is queued, then the check is
-    rejected, and its Workload is not admitted.
+    """Given a Job of before there was a queue, which nobody said that MultiKueue manages, when it
+    gets quota, then the check is rejected, and its Workload is deactivated.
     """
+    await fake_fleet[MANAGER].client.create(JOBS, workers.job())
     await workers.set_up(fake_fleet, ("2",))
-    made = workers.job()
-    made["spec"]["managedBy"] = "kubernetes.io/job-controller"
-    await fake_fleet[MANAGER].client.create(JOBS, made)
     await fake_fleet.advance("10s")
     assert await workers.workloads(fake_fleet, "worker1") == []
     [local] = await workers.workloads(fake_fleet, MANAGER)
@@ -172,8 +170,8 @@ async def test_other_checks_come_first(fake_fleet: Fleet) -> None:
 
 @pytest.mark.spec("KUEUE-163", "KUEUE-164")
 async def test_an_elastic_job_changes_its_size_on_its_worker(fake_fleet: Fleet) -> None:
-    """Given an elastic Job on a worker, when it grows, then the new slice goes to that worker alone,
-    and the Job there grows once it is admitted; when it shrinks, there is no new slice anywhere.
+    """Given an elastic Job on a worker, when it grows, then the new slice goes to that worker
+    alone, and the Job there grows once it is admitted; when it shrinks, there is no new slice.
     """
     await workers.set_up(fake_fleet, ("3", "3"))
     client = fake_fleet[MANAGER].client
