@@ -139,7 +139,7 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
 
 def _is_addon(name: str) -> bool:
     """Whether an add-on of that name is installed, whose configuration an option may be."""
-    from fakekube.composition.controllermanager import installed
+    from fakekube.composition.installed import installed
 
     return name in installed().addons
 

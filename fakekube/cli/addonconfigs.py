@@ -40,6 +40,6 @@ def _spelled_out(args: Sequence[str], known: Sequence[str]) -> Iterator[str]:
 
 
 def _is_addon(name: str) -> bool:
-    from fakekube.composition.controllermanager import installed
+    from fakekube.composition.installed import installed
 
     return name in installed().addons

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fakekube.composition import controllermanager, options
+from fakekube.composition.installed import installed
 from fakekube.composition.options import OptionError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def made(name: str, config: Any = True) -> Any:
     """
     if ":" in name:
         return controllermanager.made_of(options.named("run", name))
-    known = controllermanager.installed().entry_points
+    known = installed().entry_points
     if name not in known:
         raise OptionError(f"there is no controller or add-on {name!r}: say module:attribute, or one of {', '.join(known)}")
     return controllermanager.component(name, config)

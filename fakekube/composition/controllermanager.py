@@ -9,13 +9,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition import options as cluster_options
 from fakekube.composition.controlplane import ControlPlane, expression_warnings, serve_metrics
+from fakekube.composition.installed import installed
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -34,31 +34,11 @@ if TYPE_CHECKING:
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
-    from fakekube.util.entrypoints import EntryPoint
 
-CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
 KUBELET = "kubelet"
 USER = UserInfo("system:kube-controller-manager", ("system:masters",))
 # of the controllers' own: none of them should have to ask again while time leaps
 WATCH_TIMEOUT_SECONDS = 30 * 86_400.0
-
-
-class Installed(NamedTuple):
-    """The installed entry points by name, and the names of the add-ons among them."""
-
-    entry_points: "Mapping[str, EntryPoint]"
-    addons: tuple[str, ...]
-
-
-@cache
-def installed() -> Installed:
-    """Every installed controller; read once per process."""
-    from fakekube.util.entrypoints import entry_points
-
-    found = entry_points(CONTROLLERS, ADDONS)
-    points = sorted([*found[CONTROLLERS], *found[ADDONS]])
-    return Installed(
-        MappingProxyType({point.name: point for point in points}), tuple(point.name for point in found[ADDONS]))
 
 
 @cache

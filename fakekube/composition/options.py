@@ -176,7 +176,7 @@ def _with_addons(values: Mapping[str, Any], known: Iterable[str]) -> dict[str, A
     names = [name for name in values if name not in known]
     if not names:
         return dict(values)
-    from fakekube.composition.controllermanager import installed
+    from fakekube.composition.installed import installed
 
     addons = {name: values[name] for name in names if name in installed().addons}
     rest = {name: value for name, value in values.items() if name not in addons}
