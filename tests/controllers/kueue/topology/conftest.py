@@ -9,7 +9,7 @@ import pytest
 
 from fakekube.apimachinery import times
 from fakekube.client.resources import JOBS, NODES, PODS
-from fakekube_controllers.kueue import addon, names
+from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.topology import assignments
 from fakekube_controllers.kueue.topology.assignments import HOSTNAME
 from tests.controllers.world import NAMESPACE, World, manual_cluster, pod_template
@@ -22,11 +22,11 @@ CONTROLLERS = "job,garbagecollector,namespace,serviceaccount,podgc,kueue"
 Tree = dict[str, Any]
 
 
-def node_manifest(name: str, *, cpu: str = "2", pods: str = "20", taints: list[Tree] | None = None, **labels: str) -> Tree:
+def node_manifest(name: str, *, cpu: str = "2", pods: str = "20", **labels: str) -> Tree:
     """A node of the flavor, ready."""
     amounts = {"cpu": cpu, "memory": "8Gi", "pods": pods}
     return {
-        "metadata": {"name": name, "labels": {HOSTNAME: name, "pool": "p", **labels}}, "spec": {"taints": taints or []},
+        "metadata": {"name": name, "labels": {HOSTNAME: name, "pool": "p", **labels}},
         "status": {"capacity": amounts, "allocatable": amounts, "conditions": [
             {"type": "Ready", "status": "True", "lastTransitionTime": times.format_time(0)}]}}
 
@@ -54,13 +54,19 @@ class Topologies(World):
             names.TOPOLOGIES, {"metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": level} for level in levels]}})
 
     async def nodes(self, **racks: str) -> None:
-        """Make nodes: ``a="r1"`` is in rack r1, ``a="r1 4"`` with four CPUs, ``a="b1/r1"`` in a block."""
+        """Make nodes: ``a="r1"`` is in rack r1, ``a="r1 4"`` has four CPUs, ``a="b1/r1"`` a block.
+        """
         for name, told in racks.items():
             place, _, cpu = told.partition(" ")
             block, _, rack = place.rpartition("/")
             labels = {"rack": rack, **({"block": block} if block else {})}
-            await self.client.create(NODES, node_manifest(name, cpu=cpu or "2", **labels))
+            await self.node(name, cpu=cpu or "2", **labels)
         await self.advance(2)
+
+    async def node(self, name: str, taints: list[Tree] | None = None, **fields: Any) -> None:
+        """Make a node, with these taints alone."""
+        await self.client.create(NODES, node_manifest(name, **fields))
+        await self.client.patch(NODES, name, "", {"spec": {"taints": taints}})
 
     async def change_node(self, name: str, body: Tree, subresource: str = "") -> None:
         """Patch a node, and let the controllers see it."""
@@ -68,18 +74,19 @@ class Topologies(World):
         await self.advance(3)
 
     async def submit(
-        self, name: str = "j", count: int = 4, cpu: str = "1", *, template: Tree | None = None, labels: Tree | None = None,
-        priority: str = "", annotations: dict[str, str] | None = None, **spec: Any,
+        self, name: str = "j", count: int = 4, cpu: str = "1", *, template: Tree | None = None, priority: str = "",
+        annotations: dict[str, str] | None = None, on_job: dict[str, str] | None = None, **spec: Any,
     ) -> Tree:
-        """Create a Job whose pods carry annotations, and let the controllers do what they do; its
-        Workload then.
+        """Create a Job whose pods carry annotations, and itself those ``on_job``; its Workload once
+        the controllers have done what they do.
         """
         pod = pod_template(**(template or {}))
         pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
         pod["metadata"] = {"annotations": annotations or {}}
-        on_job = {names.QUEUE_LABEL: "q", **(labels or {}), **({names.WORKLOAD_PRIORITY_CLASS_LABEL: priority} if priority else {})}
+        labels = {names.QUEUE_LABEL: "q", **({names.WORKLOAD_PRIORITY_CLASS_LABEL: priority} if priority else {})}
         await self.client.create(JOBS, {
-            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": NAMESPACE, "labels": on_job},
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {
+                "name": name, "namespace": NAMESPACE, "labels": labels, "annotations": on_job or {}},
             "spec": {"parallelism": count, "completions": count, "template": pod, **spec}})
         await self.advance(4)
         return await self.workload(name)
@@ -107,7 +114,7 @@ class Topologies(World):
         """Put the pods of a Job where their selectors say, and let them run."""
         for pod in await self.pods_of(job):
             if not pod["spec"].get("nodeName"):
-                binding = {"metadata": {"name": pod["metadata"]["name"]}, "target": {
+                binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod["metadata"]["name"]}, "target": {
                     "kind": "Node", "name": pod["spec"]["nodeSelector"][HOSTNAME]}}
                 await self.client.create(PODS, binding, NAMESPACE, name=pod["metadata"]["name"], subresource="binding")
             await self.set_status(pod, phase="Running", conditions=[{"type": "Ready", "status": "True"}])
