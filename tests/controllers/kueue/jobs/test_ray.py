@@ -47,6 +47,10 @@ class Rays:
         body = {"entrypoint": "python x.py", "rayClusterSpec": spec, "shutdownAfterJobFinishes": True, **fields}
         return await self.client.create(RAY_JOBS, {"metadata": metadata, "spec": body})
 
+    async def scale(self, replicas):
+        patch = [{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": replicas}]
+        await self.client.patch(RAY_CLUSTERS, "c", NS, patch, type="json")
+
     async def workloads(self, *, unfinished=False):
         found = (await self.client.list(names.WORKLOADS, NS)).items
         return [each for each in found if not (unfinished and condition(each, "Finished"))]
@@ -97,7 +101,7 @@ async def test_an_elastic_ray_cluster_grows_and_shrinks_by_slices(rays):
     await rays.create_cluster(cluster_spec(1), ELASTIC)
     await rays.cluster.advance("1m")
     assert (len(await rays.running()), await rays.usage()) == (2, "200m")
-    await rays.client.patch(RAY_CLUSTERS, "c", NS, {"spec": cluster_spec(3) | {"suspend": False}})
+    await rays.scale(3)
     await rays.cluster.advance("1m")
     assert not (await rays.client.get(RAY_CLUSTERS, "c", NS))["spec"]["suspend"]
     assert (len(await rays.workloads()), len(await rays.workloads(unfinished=True))) == (2, 1)
@@ -105,7 +109,7 @@ async def test_an_elastic_ray_cluster_grows_and_shrinks_by_slices(rays):
     await rays.cluster.advance("1m")
     assert len(await rays.running()) == 4
     [second] = await rays.workloads(unfinished=True)
-    await rays.client.patch(RAY_CLUSTERS, "c", NS, {"spec": cluster_spec(1) | {"suspend": False}})
+    await rays.scale(1)
     await rays.cluster.advance("1m")
     [same] = await rays.workloads(unfinished=True)
     assert same["metadata"]["uid"] == second["metadata"]["uid"]
