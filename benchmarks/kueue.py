@@ -71,8 +71,8 @@ def figures() -> Iterator[Figure]:
         found, real = run(name), LOADS[name].real
         decode = (before + decode_seconds(50)) / 2
         yield Figure(f"Kueue's {name}: {found['workloads']:,} Workloads", found["cpu"], "s", must, aim, (
-            f"{found['wall']:.1f} s on the wall (theirs {real['wall']:,.0f}), {found['admissions_a_second']:,.0f} admissions/s of "
-            f"it, {found['virtual']:,.0f} virtual s, peak {found['peak_mb']:,.0f} MB"), decode)
+            f"{found['wall']:.1f} s on the wall (theirs {real['wall']:,.0f}), {found['admissions_a_second']:,.0f} admissions/s, "
+            f"{found['virtual']:,.0f} virtual s, peak {found['peak_mb']:,.0f} MB"), decode)
         yield Figure(f"Kueue's {name}: lowest use of a queue", found["usage"], "%", note=f"theirs {real['usage']}")
         for each in LOADS[name].classes:
             note = f"virtual; theirs {real[each.name]:,.0f}"
