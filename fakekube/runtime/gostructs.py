@@ -75,7 +75,7 @@ class Structs:
         if type_.startswith("{}"):
             return {key: self.compared(item, type_[2:]) for key, item in (value or {}).items()}
         if type_ == "q" and value is not None:
-            return _amount(value, "")
+            return _amount(value)
         fields = self._fields.get(type_)
         if fields is None or not isinstance(value, dict):
             return value
@@ -102,7 +102,7 @@ class Structs:
         if type_ in _TYPES:
             if not isinstance(value, _TYPES[type_]) or (isinstance(value, bool) and type_ != "b"):
                 raise _cannot(value, path, type_)
-            return _amount(value, path) if type_ == "q" else value
+            return _amount(value) if type_ == "q" else value
         fields = self._fields.get(type_)
         if fields is None:
             return value
@@ -131,11 +131,11 @@ def _is_empty(value: Any, *, is_pointer: bool) -> bool:
     return value is None or (not is_pointer and not value)
 
 
-def _amount(value: Any, path: str) -> Any:
+def _amount(value: Any) -> Any:
     try:
         return quantity.canonical(value)
     except ValueError as error:
-        raise CannotDecode(f"unable to parse quantity's suffix of {path}" if path else str(error)) from error
+        raise CannotDecode(str(error)) from error
 
 
 def _checked(value: Any, wanted: type, path: str, type_: str) -> Any:

@@ -5,7 +5,7 @@ Upstream: pkg/controller/jobframework/integrationmanager.go.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.meta import ObjectKey
@@ -19,6 +19,9 @@ from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import GenericJob
 
+if TYPE_CHECKING:
+    from fakekube_controllers.kueue.manager import Kueue
+
 GROUP = "fakekube.kueue.integrations"
 REPLICA_SET = ("apps/v1", "ReplicaSet")
 """Stands between a Pod and its Deployment, so that it is known without being named."""
@@ -27,10 +30,14 @@ REPLICA_SET = ("apps/v1", "ReplicaSet")
 
 
 class Options(NamedTuple):
-    """What the controllers and webhooks of an integration are made for."""
+    """What the controllers and webhooks of an integration are made for.
+
+    ``kueue`` is there for controllers, where whole Kueue runs.
+    """
 
     configuration: Configuration
     integrations: "Integrations"
+    kueue: "Kueue | None" = None
 
 
 class Integration(NamedTuple):

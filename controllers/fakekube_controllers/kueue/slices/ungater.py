@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -24,8 +24,9 @@ from fakekube_controllers.kueue import names, patches, pods
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework.framework import workloads_of
+from fakekube_controllers.kueue.metrics import KueueMetrics
 from fakekube_controllers.kueue.slices import chains
-from fakekube_controllers.kueue.workload import podsetcounts, states
+from fakekube_controllers.kueue.workload import podsetcounts, reasons, states
 
 BY_SLICE = "workload-slice-name"
 CATCH_UP = timedelta(milliseconds=5)
@@ -44,20 +45,20 @@ class Update(NamedTuple):
     node_selector: dict[str, str]
 
 
-def controllers(configuration: Configuration) -> Iterator[Declaration]:
-    """The controller, where jobs may change their size."""
+def controllers(configuration: Configuration, metrics: KueueMetrics | None = None) -> Iterator[Declaration]:
+    """The controller, where jobs may change their size; ``metrics`` where somebody counts."""
     features = configuration.features
     if features.ElasticJobsViaWorkloadSlices:
         starting = builder.controller("elastic_job_ungater").starts_with(
             (names.WORKLOADS, lambda workload: states.is_elastic_workload(workload, features)))
-        yield starting.complete(partial(ElasticJobUngater, features))
+        yield starting.complete(partial(ElasticJobUngater, features, metrics))
 
 
 class ElasticJobUngater:
     """Reconciles the admitted slice of a chain: keys are Workloads."""
 
-    def __init__(self, features: Features, ctx: Context) -> None:
-        self.features, self.ctx, self.client = features, ctx, ctx.client
+    def __init__(self, features: Features, metrics: KueueMetrics | None, ctx: Context) -> None:
+        self.features, self.metrics, self.ctx, self.client = features, metrics, ctx, ctx.client
         self.workloads, self.pods = ctx.lister(names.WORKLOADS), ctx.lister(PODS)
         self.pods.add_index(BY_SLICE, _slice_of_pod)
         self.consistency = Consistency()
@@ -113,7 +114,16 @@ class ElasticJobUngater:
             written = await patches.patch(self.client, PODS, pod, partial(_ungate, update))
             if written is not None:
                 self.consistency.wrote(chain, self.ctx.informer(PODS), written)
+                self._count_removal(active)
         return None
+
+    def _count_removal(self, workload: ReadOnlyTree) -> None:
+        """Say how long after the admission a gate was removed."""
+        admitted = states.condition(workload, reasons.ADMITTED)
+        if self.metrics is not None and admitted is not None:
+            seconds = self.ctx.clock.time() - times.parse_time(admitted["lastTransitionTime"])
+            queue = (states.admission(workload) or meta.EMPTY).get("clusterQueue", "")
+            self.metrics.observe("pod_scheduling_gate_removal_seconds", seconds, names.ELASTIC_JOB_GATE, queue, "false")
 
 
 def _slice_of_pod(pod: Tree) -> Iterable[str]:

@@ -104,10 +104,10 @@ class PodSetAssignment:
     def to_api(self, features: Features) -> Tree:
         """The entry of ``podSetAssignments``. A resource without flavor is not in it."""
         names = sorted(self.flavors)
-        result: Tree = {
-            "name": self.name, "flavors": {name: self.flavors[name].name for name in names},
-            "resourceUsage": {name: resources.resource_quantity(name, self.requests.get(name, 0)) for name in names},
-            "count": self.count}
+        result: Tree = {"name": self.name, "count": self.count}
+        if names:
+            result["flavors"] = {name: self.flavors[name].name for name in names}
+            result["resourceUsage"] = {name: resources.resource_quantity(name, self.requests.get(name, 0)) for name in names}
         if self.topology_assignment is not None:
             result["topologyAssignment"] = v1beta2_from(self.topology_assignment, features)
         if self.delayed_topology_request is not None:
@@ -179,8 +179,8 @@ class Assignment:
         what the slice that it replaces has.
         """
         usage: FlavorResourceQuantities = {}
-        for index, podset in enumerate(info.total_requests):
-            assigned = self.pod_sets[index]
+        # podsets after one that got nothing are not assigned
+        for index, (podset, assigned) in enumerate(zip(info.total_requests, self.pod_sets, strict=False)):
             count = assigned.count
             if self.replace_workload_slice is not None:
                 count = podset.count - _count_of(self.replace_workload_slice, index)

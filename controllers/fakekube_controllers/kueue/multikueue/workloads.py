@@ -1,0 +1,350 @@
+"""One reconcile of one Workload with the admission check of MultiKueue: the order of decisions.
+
+Upstream: wlReconciler in pkg/controller/admissionchecks/multikueue/workload.go; its steps have its
+numbers. Left out: jobs with a Workload for each of their parts (LeaderWorkerSet).
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.context import Context
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.configuration import ALL_AT_ONCE
+from fakekube_controllers.kueue.multikueue import checks, group
+from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter
+from fakekube_controllers.kueue.multikueue.clusters import Clusters
+from fakekube_controllers.kueue.multikueue.group import Group
+from fakekube_controllers.kueue.names import MULTIKUEUE_CONFIGS, WORKLOADS
+from fakekube_controllers.kueue.workload import admissionchecks, finish, patching, reasons, reservation, states
+
+if TYPE_CHECKING:
+    from fakekube_controllers.kueue.manager import Kueue
+
+SYNC_DEFERRED = timedelta(seconds=2)
+OUT_OF_SYNC, EVICTED_ON_MANAGER = "OutOfSync", "EvictedOnManagerCluster"
+
+
+class NotConnected(Exception):
+    """A worker that is nominated cannot be reached."""
+
+
+class WorkloadReconciler:
+    """Reconciles one Workload."""
+
+    def __init__(self, kueue: "Kueue", clusters: Clusters, ctx: Context) -> None:
+        self._kueue, self._clusters, self._ctx, self._client = kueue, clusters, ctx, ctx.client
+        self._features, self._settings = kueue.features, kueue.configuration.multi_kueue
+        self._workloads = ctx.lister(WORKLOADS)
+        self._deleted: dict[Request, ReadOnlyTree] = {}
+        self._recorder = kueue.recorder(names.WORKLOAD_CONTROLLER_NAME)
+        self._dispatched = ctx.metrics.counter(
+            "multikueue_workloads_dispatched_total", "The total number of workloads dispatched to worker clusters",
+            ("cluster_queue", "worker_cluster", "replica_role"))
+        self._admitted = ctx.metrics.counter(
+            "multikueue_workloads_admitted_total", "The total number of workloads admitted on worker clusters",
+            ("cluster_queue", "worker_cluster", "replica_role"))
+
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of copies that change, and of other clusters in a MultiKueueConfig."""
+        def changed(key: Request) -> None:
+            if self._workloads.get(key.namespace, key.name) is not None:
+                queue.add_after(key, names.UPDATES_BATCH_PERIOD_SECONDS)
+
+        def reconfigured(config: Tree) -> None:
+            of = {meta.name_of(check) for check in checks.checks_naming(meta.name_of(config), self._ctx)}
+            for workload in self._workloads.list():
+                if any(state["name"] in of for state in admissionchecks.states_of(workload)):
+                    key = Request(meta.namespace_of(workload), meta.name_of(workload))
+                    queue.add_after(key, names.UPDATES_BATCH_PERIOD_SECONDS)
+
+        def updated(old: Tree, new: Tree) -> None:
+            if old["spec"]["clusters"] != new["spec"]["clusters"]:
+                reconfigured(new)
+
+        def deleted(workload: Tree) -> None:
+            self._deleted[Request(meta.namespace_of(workload), meta.name_of(workload))] = workload
+
+        self._clusters.on_workload = changed
+        self._ctx.add_handler(MULTIKUEUE_CONFIGS, None, updated, reconfigured)
+        self._ctx.add_handler(WORKLOADS, None, None, deleted)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Bring a Workload and its copies a step forward.
+
+        Raises APIError, TransportError, BadParameters, NotOwned and NotConnected.
+        """
+        workload: ReadOnlyTree | None = self._workloads.get(request.namespace, request.name)
+        if workload is None:
+            workload = self._deleted.get(request)
+            if workload is None:
+                return None
+            is_deleted = True
+        else:
+            is_deleted = meta.is_deleting(workload)
+        check = checks.multikueue_check(workload, self._ctx)
+        if check is None or check.get("state") == reasons.CHECK_REJECTED:
+            self._deleted.pop(request, None)
+            return None
+        adapter, owner = self._adapter_of(workload)
+        if adapter is None or owner is None:
+            kind = f' for owner kind "{_gvk_text(owner)}"' if owner is not None else ""
+            await self._update_check(workload, check, reasons.CHECK_REJECTED, f"No multikueue adapter found{kind}")
+            return None
+        job = Request(meta.namespace_of(workload), owner["name"])
+        if not is_deleted:
+            why_not = self._why_not_managed(adapter, job)
+            if why_not:
+                text = f"The owner is not managed by Kueue: {why_not}"
+                await self._update_check(workload, check, reasons.CHECK_REJECTED, text)
+                return None
+        found = await self._read_group(workload, check["name"], adapter, job)
+        if not is_deleted:
+            return await self._reconcile_group(found, check)
+        for cluster in found.remotes:
+            await found.remove_remote_objects(cluster)
+        self._deleted.pop(request, None)
+        return None
+
+    def _adapter_of(self, workload: ReadOnlyTree) -> tuple[MultiKueueAdapter | None, Tree | None]:
+        """The adapter of the job of a Workload, and the reference to the job."""
+        owner = meta.controller_of(workload) or next(iter(meta.owners_of(workload)), None)
+        if owner is None:
+            return None, None
+        return self._clusters.adapters.get((owner["apiVersion"], owner["kind"])), owner
+
+    def _why_not_managed(self, adapter: MultiKueueAdapter, job: Request) -> str:
+        found = self._ctx.lister(adapter.resource).get(job.namespace, job.name)
+        return adapter.is_managed_by_kueue(found) if found is not None else ""
+
+    async def _read_group(self, local: ReadOnlyTree, check: str, adapter: MultiKueueAdapter, job: Request) -> Group:
+        clients, remotes, sides, unavailable = {}, {}, {}, []
+        for name in checks.clusters_of_check(check, self._ctx):
+            client = self._clusters.connected(name)
+            if client is None:
+                unavailable.append(name)
+                continue
+            clients[name], sides[name] = client, self._clusters.sides(client, adapter)
+            remotes[name] = await client.client.get(
+                WORKLOADS, meta.name_of(local), meta.namespace_of(local), missing_ok=True)
+        return Group(local, remotes, clients, sides, check, adapter, job, unavailable)
+
+    async def _reconcile_group(self, found: Group, check: ReadOnlyTree) -> Result | None:
+        local, elastic = found.local, group.is_elastic(found.local, self._features)
+        is_finished, is_reserved = states.is_finished(local), states.has_quota_reservation(local)
+        # 1. slices that were replaced, or wait to replace another, keep what is on the worker
+        if elastic and (
+                (is_finished and group.is_replaced(local))
+                or (not is_finished and not is_reserved and group.replaces_another(local))):
+            return None
+        # 2. what is over, or has no quota, has nothing on workers
+        if is_finished or not is_reserved:
+            for cluster in found.remotes:
+                await found.remove_remote_objects(cluster)
+            return Result(self._worker_lost_timeout, daemon=True) if found.unavailable else None
+        # 3. what is over on a worker is over here
+        finished, cluster = found.first_with(reasons.FINISHED)
+        if finished is not None:
+            await self._finish(found, check, finished, cluster, is_elastic=elastic)
+            return None
+        # 4. what was evicted on a worker has to find another one
+        evicted, cluster = found.first_with(reasons.EVICTED)
+        if evicted is not None:
+            if states.is_evicted(local):
+                return Result(SYNC_DEFERRED) if await found.sync_job(cluster) else None
+            if check.get("state") == reasons.CHECK_READY:
+                await self._retry_after_eviction(found, check, cluster)
+                return None
+        # 5. copies follow the local Workload, or go
+        for cluster, remote in found.remotes.items():
+            if remote is not None and group.is_out_of_sync(local, remote):
+                await self._update_or_remove(found, cluster, remote, is_elastic=elastic)
+        # 6. the first that was admitted is the one
+        admitted, cluster = found.first_with(reasons.ADMITTED)
+        if admitted is not None:
+            return await self._converge(found, check, cluster)
+        if check.get("state") == reasons.CHECK_READY:
+            return await self._admitting_is_gone(found, check)
+        # 8. workers are nominated while the check is pending
+        if check.get("state") != reasons.CHECK_PENDING or (not elastic and states.cluster_name(local)):
+            return None
+        await self._nominate_and_synchronize(found, is_elastic=elastic)
+        return None
+
+    @property
+    def _worker_lost_timeout(self) -> timedelta:
+        return timedelta(seconds=self._settings.worker_lost_timeout_seconds)
+
+    async def _finish(self, found: Group, check: ReadOnlyTree, finished: Tree, cluster: str, *, is_elastic: bool) -> None:
+        if finished["reason"] == OUT_OF_SYNC and not is_elastic:
+            if check.get("state") != reasons.CHECK_READY:
+                return
+            text = (
+                f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, resetting for re-dispatch')
+            message = await self._update_check(found.local, check, reasons.CHECK_RETRY, text)
+            self._event(found.local, "Warning", message)
+            return
+        await found.sync_job(cluster)
+        await finish.finish(
+            self._client, found.local, finished["reason"], finished["message"], now=self._now, features=self._features)
+
+    async def _retry_after_eviction(self, found: Group, check: ReadOnlyTree, cluster: str) -> None:
+        admitting = states.cluster_name(found.local) or cluster
+        message = (
+            f'Workload evicted on worker cluster: "{admitting}", resetting for re-admission. Previously: "{check["state"]}"')
+
+        def update(changed: Tree) -> bool:
+            self._set_check(changed, check, reasons.CHECK_RETRY, message)
+            return True
+
+        await patching.patch_admission_status(self._client, found.local, update, features=self._features)
+        self._event(found.local, "Normal", message)
+
+    async def _update_or_remove(self, found: Group, cluster: str, remote: Tree, *, is_elastic: bool) -> None:
+        local, is_changed = found.local, False
+        if is_elastic and group.is_scaled_down(group.counts(remote), group.counts(local)):
+            remote["spec"], is_changed = dict(local["spec"]), True
+        if group.is_priority_changed(local, remote):
+            for field in ("priorityClassRef", "priority"):
+                remote["spec"][field] = local["spec"].get(field)
+            is_changed = True
+        if is_changed:
+            await found.clients[cluster].client.update(WORKLOADS, remote)
+        else:
+            await found.remove_remote_objects(cluster)
+
+    async def _admitting_is_gone(self, found: Group, check: ReadOnlyTree) -> Result | None:
+        """6a: none of the copies is admitted any more, or the one that is cannot be reached."""
+        admitting = states.cluster_name(found.local)
+        if admitting in found.unavailable:
+            remote = self._clusters.remotes.get(admitting)
+            lost_since = remote.lost_since if remote is not None and remote.lost_since is not None else self._now
+            left = self._settings.worker_lost_timeout_seconds - (self._now - lost_since)
+            if left > 0:
+                return Result(timedelta(seconds=left))
+            text = "Admitting remote lost"
+        elif not admitting:
+            text = "Admission check is Ready but no admitting cluster is recorded; this is unexpected, please report it"
+        else:
+            text = "Admitting remote no longer exists"
+        await self._update_check(found.local, check, reasons.CHECK_RETRY, text)
+        return None
+
+    async def _converge(self, found: Group, check: ReadOnlyTree, cluster: str) -> Result | None:
+        """6b: the job runs on one worker, and nowhere else."""
+        for other, remote in found.remotes.items():
+            if remote is not None and other != cluster:
+                await found.remove_remote_objects(other)
+        evicted = states.condition(found.local, reasons.EVICTED)
+        if evicted is not None and evicted["status"] == "True":
+            await self._evict_remote(found, cluster, evicted["message"])
+            return None
+        is_deferred = await found.sync_job(cluster)
+        if check.get("state") not in (reasons.CHECK_RETRY, reasons.CHECK_REJECTED):
+            await self._set_ready(found, check, cluster)
+        return Result(SYNC_DEFERRED) if is_deferred else Result(self._worker_lost_timeout, daemon=True)
+
+    async def _evict_remote(self, found: Group, cluster: str, message: str) -> None:
+        remote = found.remotes[cluster]
+        assert remote is not None, "it was admitted there"
+
+        def update(changed: Tree) -> bool:
+            return reservation.set_deactivation_target(
+                changed, EVICTED_ON_MANAGER, reservation.truncate_condition_message(f"Evicted on manager: {message}"),
+                now=self._now)
+
+        await patching.patch_admission_status(found.clients[cluster].client, remote, update, features=self._features)
+
+    async def _set_ready(self, found: Group, check: ReadOnlyTree, cluster: str) -> None:
+        message = f'The workload was admitted on "{cluster}"'
+        present = states.status_of(found.local)
+        is_same = check.get("state") == reasons.CHECK_READY and check.get("message") == message
+        if is_same and present.get("clusterName") == cluster and not present.get("nominatedClusterNames"):
+            return
+
+        def update(changed: Tree) -> bool:
+            self._set_check(changed, check, reasons.CHECK_READY, message)
+            changed["status"].setdefault("clusterName", cluster)
+            changed["status"].pop("nominatedClusterNames", None)
+            return True
+
+        await patching.patch_admission_status(self._client, found.local, update, features=self._features)
+        self._event(found.local, "Normal", message)
+        if check.get("state") != reasons.CHECK_READY:
+            self._admitted.inc(_cluster_queue(found.local), cluster, "leader")
+
+    # nomination
+
+    async def _nominate_and_synchronize(self, found: Group, *, is_elastic: bool) -> None:
+        local = found.local
+        others = [state for state in admissionchecks.states_of(local) if state["name"] != found.check]
+        if any(state.get("state") != reasons.CHECK_READY for state in others):
+            return
+        nominated = await self._nominated(found, is_elastic=is_elastic)
+        for cluster, remote in found.remotes.items():
+            if cluster not in nominated:
+                await found.remove_remote_objects(cluster)
+            elif remote is None:
+                await found.create_remote(cluster)
+                self._dispatched.inc(_cluster_queue(local), cluster, "leader")
+        away = [cluster for cluster in nominated if cluster not in found.clients]
+        if away:
+            raise NotConnected(f"clusters that are nominated are not connected: {', '.join(away)}")
+
+    async def _nominated(self, found: Group, *, is_elastic: bool) -> Sequence[str]:
+        """The workers that are to have a copy; written down, where this controller chooses them."""
+        present: Sequence[str] = states.status_of(found.local).get("nominatedClusterNames") or ()
+        cluster = states.cluster_name(found.local)
+        if is_elastic and cluster:
+            return [cluster]
+        if self._settings.dispatcher_name != ALL_AT_ONCE:
+            return present
+        nominated = sorted(found.remotes)
+        if sorted(present) != nominated:
+            def update(changed: Tree) -> bool:
+                changed.setdefault("status", {})["nominatedClusterNames"] = nominated
+                return True
+
+            await patching.patch_admission_status(self._client, found.local, update, features=self._features)
+        return nominated
+
+    # the check
+
+    @property
+    def _now(self) -> float:
+        return self._ctx.clock.time()
+
+    def _set_check(self, workload: Tree, check: ReadOnlyTree, state: str, message: str) -> None:
+        changed = {**check, "state": state, "message": message, "lastTransitionTime": times.format_time(self._now)}
+        found = workload.setdefault("status", {}).setdefault("admissionChecks", [])
+        admissionchecks.set_admission_check_state(found, changed, now=self._now)
+
+    async def _update_check(self, workload: ReadOnlyTree, check: ReadOnlyTree, state: str, text: str) -> str:
+        """Write the state of the check, as a field manager of its own; the message."""
+        message = reservation.truncate_condition_message(f'{text}, Previously: "{check.get("state")}"')
+
+        def update(changed: Tree) -> bool:
+            self._set_check(changed, check, state, message)
+            return True
+
+        await patching.patch_status(
+            self._client, workload, names.MULTIKUEUE_CONTROLLER_NAME, update, features=self._features)
+        return message
+
+    def _event(self, workload: ReadOnlyTree, type_: Literal["Normal", "Warning"], message: str) -> None:
+        self._recorder.event(workload, type_, "MultiKueue", reservation.truncate_event_message(message))
+
+
+def _cluster_queue(workload: ReadOnlyTree) -> str:
+    admission = states.admission(workload)
+    return str(admission["clusterQueue"]) if admission is not None else ""
+
+
+def _gvk_text(owner: ReadOnlyTree) -> str:
+    """As Go writes a GroupVersionKind: ``batch/v1, Kind=Job``."""
+    version = owner["apiVersion"]
+    return f"{version if '/' in version else '/' + version}, Kind={owner['kind']}"

@@ -1,0 +1,76 @@
+"""How a webhook of Kueue is declared, reads what it is given, and refuses.
+
+Upstream: config/components/webhook/manifests.yaml; controller-runtime's webhook/admission.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.admission_requests import Denied
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.client.resources import Resource
+from fakekube.runtime import addontables
+from fakekube.runtime.addon import Webhook
+from fakekube.runtime.gostructs import CannotDecode
+
+PACKAGE = "fakekube_controllers.kueue"
+NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+
+
+def mutating(
+    name: str, function: Callable[..., Any], resource: Resource, operations: Iterable[str] = ("CREATE",), *,
+    has_client: bool = False, fields: Mapping[str, Any] = NO_FIELDS,
+) -> Webhook:
+    """``mNAME.kb.io``; ``fields`` are further ones of the webhook, as its namespaceSelector."""
+    rule = _rule(resource, (resource.plural,), operations)
+    return Webhook(
+        function, (), tuple(operations), True, f"m{name}.kb.io", {"rules": [rule], **fields},
+        "kueue-mutating-webhook-configuration", has_client)
+
+
+def validating(
+    name: str, function: Callable[..., Any], resource: Resource, *, subresources: Iterable[str] = (), has_client: bool = False,
+    fields: Mapping[str, Any] = NO_FIELDS,
+) -> Webhook:
+    """``vNAME.kb.io``, asked about creation and change of objects and of their ``subresources``."""
+    plurals = (resource.plural, *(f"{resource.plural}/{each}" for each in subresources))
+    rule = _rule(resource, plurals, operations := ("CREATE", "UPDATE"))
+    return Webhook(
+        function, (), operations, False, f"v{name}.kb.io", {"rules": [rule], **fields},
+        "kueue-validating-webhook-configuration", has_client)
+
+
+def _rule(resource: Resource, plurals: Sequence[str], operations: Iterable[str]) -> dict[str, list[str]]:
+    return {
+        "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*operations], "resources": [*plurals]}
+
+
+def decoded(value: Any, type_: str) -> Any:
+    """A value as Go writes it that has read it into a struct, ``kueue.Workload`` say; a new tree.
+
+    Denied for what Go cannot read.
+    """
+    try:
+        return addontables.structs(PACKAGE).encoded(value, type_)
+    except CannotDecode as error:
+        raise Denied(str(error), code=HTTPStatus.BAD_REQUEST) from error
+
+
+def shown(value: Any, type_: str) -> Any:
+    """A value of a struct as Go prints it in a message."""
+    return addontables.structs(PACKAGE).shown(value, type_)
+
+
+def is_same(new: Any, old: Any, type_: str) -> bool:
+    """Whether two values of a struct are the same to Go."""
+    structs = addontables.structs(PACKAGE)
+    return bool(new == old or structs.compared(new, type_) == structs.compared(old, type_))
+
+
+def refuse(found: Sequence[FieldError]) -> None:
+    """Raises Denied where there is anything to complain about."""
+    if found:
+        raise Denied(field_errors.aggregate(found), code=HTTPStatus.FORBIDDEN, reason="Forbidden")
