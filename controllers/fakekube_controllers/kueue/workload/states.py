@@ -20,6 +20,10 @@ ADMITTED: Status = "admitted"
 FINISHED: Status = "finished"
 
 
+NO_DEVICES = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
+NO_CLAIMS = "KueueDRAIntegration feature does not support use of resource claims"
+
+
 def reference_text(reference: ObjectKey) -> str:
     """``namespace/name``, as messages name a Workload."""
     return f"{reference[0]}/{reference[1]}"
@@ -140,7 +144,20 @@ def is_admissible(workload: ReadOnlyTree, features: Features) -> bool:
     return (
         not admission_gates(workload, features) and not is_finished(workload) and is_active(workload)
         and not has_quota_reservation(workload) and not is_on_hold(workload)
-        and not is_true(workload, reasons.WAITING_FOR_REPLACEMENT_PODS))
+        and not is_true(workload, reasons.WAITING_FOR_REPLACEMENT_PODS)
+        and why_devices_are_rejected(workload, features) is None)
+
+
+def why_devices_are_rejected(workload: ReadOnlyTree, features: Features) -> str | None:
+    """What is said of a Workload with claims for devices, if anything."""
+    claims = [
+        claim for podset in spec_of(workload).get("podSets") or ()
+        for claim in ((podset.get("template") or meta.EMPTY).get("spec") or meta.EMPTY).get("resourceClaims") or ()]
+    if not claims:
+        return None
+    if not features.KueueDRAIntegration:
+        return NO_DEVICES if features.KueueDRARejectWorkloadsWhenDRADisabled else None
+    return NO_CLAIMS if any(claim.get("resourceClaimName") for claim in claims) else None
 
 
 def priority_class_name(workload: ReadOnlyTree) -> str:
