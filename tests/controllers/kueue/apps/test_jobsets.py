@@ -110,3 +110,14 @@ async def test_topologies_of_a_jobset(apps):
         await apps.client.create(JOBSETS, jobset(job))
     path = "spec.replicatedJobs[0].template.spec.template.metadata.annotations"
     assert f"{path}: Invalid value: must not contain more than one topology annotation" in caught.value.message
+
+
+@pytest.mark.spec("KUEUE-175")
+async def test_a_jobset_that_starts_by_itself(apps):
+    """Given a JobSet that waits, when somebody lets it run, then it is suspended again."""
+    await create(apps)
+    await apps.client.patch(JOBSETS, "js", NAMESPACE, {"spec": {"suspend": False}})
+    await apps.advance(2)
+    assert (await apps.client.get(JOBSETS, "js", NAMESPACE))["spec"]["suspend"] is True
+    assert await apps.told("js", "Stopped") == ["Not admitted by cluster queue"]
+    assert len(await apps.workloads()) == 1
