@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
-from fakekube_controllers.kueue import core, multikueue
+from fakekube_controllers.kueue import core, multikueue, scheduler
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
@@ -61,6 +61,7 @@ def _ungater(kueue: Kueue) -> Iterable[Declaration]:
 
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
-    parts: tuple[Controllers, ...] = (core.controllers, _integrations, _ungater, multikueue.controllers)
+    parts: tuple[Controllers, ...] = (
+        core.controllers, _integrations, _ungater, scheduler.controllers, multikueue.controllers)
     for part in parts:
         yield from part(kueue)

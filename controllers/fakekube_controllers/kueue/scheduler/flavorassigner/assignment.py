@@ -104,10 +104,10 @@ class PodSetAssignment:
     def to_api(self, features: Features) -> Tree:
         """The entry of ``podSetAssignments``. A resource without flavor is not in it."""
         names = sorted(self.flavors)
-        result: Tree = {
-            "name": self.name, "flavors": {name: self.flavors[name].name for name in names},
-            "resourceUsage": {name: resources.resource_quantity(name, self.requests.get(name, 0)) for name in names},
-            "count": self.count}
+        result: Tree = {"name": self.name, "count": self.count}
+        if names:
+            result["flavors"] = {name: self.flavors[name].name for name in names}
+            result["resourceUsage"] = {name: resources.resource_quantity(name, self.requests.get(name, 0)) for name in names}
         if self.topology_assignment is not None:
             result["topologyAssignment"] = v1beta2_from(self.topology_assignment, features)
         if self.delayed_topology_request is not None:
