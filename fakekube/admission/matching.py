@@ -83,6 +83,9 @@ class Matcher:
 
         Raises NotFound when labels of a namespace are wanted that is not there.
         """
+        kind = self.kind_of(attrs)
+        if kind is None:
+            return None
         missing = None
         if self.namespace_selector is not None and (attrs.namespace or is_namespace(attrs.kind)):
             found = _namespace_labels(attrs)
@@ -92,8 +95,7 @@ class Matcher:
                 return None
         if self.object_selector is not None and not self._selects_object(attrs):
             return None
-        kind = self.kind_of(attrs)
-        if kind is not None and missing is not None:
+        if missing is not None:
             raise missing
         return kind
 

@@ -7,7 +7,7 @@ run when it closes. Close it before the loop ends.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any, TypeVar
 
@@ -45,7 +45,7 @@ def is_anything_ready() -> bool:
 
 
 class _Rest(Coroutine[Any, Any, None]):
-    """What is left of a coroutine that has begun, for a task to go on with.
+    """What is left of a coroutine that has begun, for a task to go on with, or to be awaited.
 
     ``first`` is what it waits for since then; without one it has ended already. A task that is
     cancelled before its first turn throws at once, so that a coroutine around this one would never
@@ -58,7 +58,13 @@ class _Rest(Coroutine[Any, Any, None]):
         self.ended = False
 
     def __await__(self) -> Generator[Any, Any, None]:
-        raise AssertionError("only a task goes on with it")
+        yield from self
+
+    def __iter__(self) -> "_Rest":
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
 
     def send(self, value: Any) -> Any:
         """Go on to where it waits next."""
@@ -79,6 +85,20 @@ class _Rest(Coroutine[Any, Any, None]):
     def close(self) -> None:
         """End it where it waits."""
         self._coro.close()
+
+
+def begun(coro: Coroutine[Any, Any, None]) -> Awaitable[None] | None:
+    """Run a coroutine up to where it waits for something; what is to be awaited then, by the same
+    task, and None where it has ended.
+
+    What the first part raises is raised here.
+    """
+    rest = _Rest(coro)
+    try:
+        rest.first.append(coro.send(None))
+    except StopIteration:
+        return None
+    return rest
 
 
 class Tasks:

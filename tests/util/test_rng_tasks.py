@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from fakekube.util import tasks
 from fakekube.util.activity import Activity
 from fakekube.util.rng import SUFFIX_ALPHABET, Rng
 from fakekube.util.tasks import Tasks, turn
@@ -165,3 +166,48 @@ async def test_an_eager_task_that_is_done_may_be_cancelled() -> None:
     await tasks.close()
     assert seen == ["ran"]
     assert len(tasks) == 0
+
+
+async def test_what_has_begun_is_gone_on_with():
+    """Given a coroutine that waits, when it is begun, then what it does before is done; awaited, it
+    gets what it waits for and ends; cancelled, it hears of it."""
+    heard = []
+
+    async def work(future):
+        heard.append("begun")
+        try:
+            heard.append(await future)
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            raise
+        try:
+            await asyncio.wait_for(asyncio.get_running_loop().create_future(), 0)
+        except TimeoutError:
+            heard.append("timeout")
+
+    future = asyncio.get_running_loop().create_future()
+    rest = tasks.begun(work(future))
+    assert heard == ["begun"]
+    future.set_result("told")
+    await rest
+    assert heard == ["begun", "told", "timeout"]
+    heard.clear()
+    rest = tasks.begun(work(asyncio.get_running_loop().create_future()))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await rest
+    assert heard == ["begun", "cancelled"]
+
+
+async def test_what_has_ended_is_not_gone_on_with():
+    """Given coroutines that wait for nothing, when they are begun, then they have ended, or have
+    raised."""
+    async def fine():
+        return 1
+
+    async def broken():
+        raise ValueError("no")
+
+    assert tasks.begun(fine()) is None
+    with pytest.raises(ValueError, match="no"):
+        tasks.begun(broken())

@@ -33,7 +33,7 @@ class Kueue:
         self.info_options = _info_options(configuration)
         self.ordering = _ordering(configuration)
         self.preemption_expectations = Store()
-        self.tas_cache = TASCache(self.features) if self.features.TopologyAwareScheduling else None
+        self.tas_cache = TASCache(self.features)
         self.cache = Cache(Settings(self.info_options, _blocks_admission(configuration), self.tas_cache))
         self.queues = Queues(
             ctx.clock, self.objects, is_cluster_queue_active=self.cache.cluster_queue_active, options=self.info_options,

@@ -23,6 +23,7 @@ from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.manager import Kueue
 from fakekube_controllers.kueue.slices import ungater
+from fakekube_controllers.kueue.topology import controllers as topology
 
 Controllers = Callable[[Kueue], Iterable[Declaration]]
 
@@ -62,6 +63,6 @@ def _ungater(kueue: Kueue) -> Iterable[Declaration]:
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
     parts: tuple[Controllers, ...] = (
-        core.controllers, _integrations, _ungater, scheduler.controllers, multikueue.controllers)
+        core.controllers, topology.controllers, _integrations, _ungater, scheduler.controllers, multikueue.controllers)
     for part in parts:
         yield from part(kueue)

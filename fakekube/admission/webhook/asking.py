@@ -18,6 +18,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+from fakekube.util import tasks
 from fakekube.webhooks.callables import Function
 from fakekube.webhooks.client import CallError
 
@@ -92,14 +93,17 @@ async def _in_time(services: Services, pending: Awaitable[None], hook: Hook) -> 
     cluster's. Raises CallError.
     """
     try:
-        async with asyncio.timeout(hook.timeout_seconds) as limit:
-            loop = asyncio.get_running_loop()
-            timer = services.clock.call_later(hook.timeout_seconds, lambda: limit.reschedule(loop.time()), daemon=True)
-            try:
-                with services.activity.busy():
-                    await pending
-            finally:
-                timer.cancel()
+        with services.activity.busy():
+            waiting = tasks.begun(pending) if inspect.iscoroutine(pending) else pending
+            if waiting is None:
+                return  # as most do, which needs no timers
+            async with asyncio.timeout(hook.timeout_seconds) as limit:
+                loop = asyncio.get_running_loop()
+                timer = services.clock.call_later(hook.timeout_seconds, lambda: limit.reschedule(loop.time()), daemon=True)
+                try:
+                    await waiting
+                finally:
+                    timer.cancel()
     except TimeoutError:
         raise CallError(f"Post {go_quote(hook.client['url'])}: context deadline exceeded") from None
 

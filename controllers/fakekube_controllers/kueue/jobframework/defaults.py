@@ -17,6 +17,8 @@ from fakekube_controllers.kueue.jobframework.ancestors import find_ancestor_job_
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobframework.job import GenericJob
 
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
 
 async def default_local_queue_exists(client: Client, namespace: str) -> bool:
     """Whether a namespace has a LocalQueue that jobs get which name none."""
@@ -25,7 +27,11 @@ async def default_local_queue_exists(client: Client, namespace: str) -> bool:
 
 
 async def namespace_matches(client: Client, namespace: str, selector: Selector) -> bool:
-    """Whether jobs of a namespace are managed. APIError 404 where there is no such namespace."""
+    """Whether jobs of a namespace are managed. APIError 404 where there is no such namespace, and
+    its labels matter.
+    """
+    if all(each.key == NAMESPACE_NAME for each in selector.requirements):
+        return selector.matches({NAMESPACE_NAME: namespace})  # which the server sees to
     return selector.matches(meta.labels_of(await client.get(NAMESPACES, namespace)))
 
 

@@ -47,9 +47,9 @@ class Admitter:
             "clusterQueue": entry.cluster_queue, "podSetAssignments": entry.assignment.to_api()}
         considered = format_flavor_assignment_attempts_for_events(entry.assignment)
         workload: Tree = copy.deepcopy(dict(entry.obj))
-        if old_slice is not None:
+        if old_slice is not None and (cluster := states.cluster_name(old_slice.workload_info.obj)):
             # MultiKueue: the new slice runs where the old one does
-            workload["status"]["clusterName"] = states.cluster_name(old_slice.workload_info.obj)
+            workload.setdefault("status", {})["clusterName"] = cluster
         assumed = copy.deepcopy(workload)
         self._prepare(assumed, entry, admission)
         if not self._kueue.cache.add_or_update_workload(assumed):

@@ -80,7 +80,6 @@ class DomainTree:
         self.capacity: dict[DomainID, Requests] = {}
         self.domain_of_node: dict[str, DomainID] = {}
         self.per_level: list[dict[DomainID, Domain]] = [{} for _ in levels]
-        self.all: list[Domain] = []
         for node in nodes:
             self.domain_of_node[node["metadata"]["name"]] = self._add(node)
         for leaf in self.leaves.values():
@@ -90,7 +89,6 @@ class DomainTree:
             for place, each in enumerate(self.per_level[level].values()):
                 each.order = place
                 each.children.sort(key=_values)
-            self.all += self.per_level[level].values()
 
     @property
     def roots(self) -> Iterable[Domain]:
@@ -165,35 +163,50 @@ def sum_up(domain: Domain, level: int, slices: SliceLevels, *, leader: bool) -> 
     leaves. Upstream: fillInCountsHelper.
     """
     if not domain.children:
-        if level == slices.level:
-            domain.slice_state = domain.state // slices.size
-            domain.slice_state_with_leader = domain.state_with_leader // slices.size
+        _count_slices(domain, slices.size if level == slices.level else 0)
         return
+    below = domain.children
+    if below[0].children:
+        for child in below:
+            sum_up(child, level + 1, slices, leader=leader)
+    else:
+        size = slices.size if level + 1 == slices.level else 0
+        for child in below:
+            _count_slices(child, size)
     # where children hold slices of their own, only whole ones count
     inner = slices.inner.get(level + 1, 0)
-    state = slice_state = leader_state = score = 0
-    lost = lost_slices = -1  # to a leader, in the child where that is least
-    for child in domain.children:
-        sum_up(child, level + 1, slices, leader=leader)
-        own, own_with_leader = child.state, child.state_with_leader
-        if inner:
-            own, own_with_leader = own // inner * inner, own_with_leader // inner * inner
-        state += own
-        slice_state += child.slice_state
-        if not leader or child.leader_state > 0:
-            less, less_slices = own - own_with_leader, child.slice_state - child.slice_state_with_leader
-            lost = less if lost < 0 else min(lost, less)
-            lost_slices = less_slices if lost_slices < 0 else min(lost_slices, less_slices)
-        leader_state = max(leader_state, child.leader_state)
-        score += child.affinity_score
-    domain.state, domain.state_with_leader = state, state - lost if lost >= 0 else 0
-    domain.leader_state, domain.affinity_score = leader_state, score
+    states = [child.state // inner * inner for child in below] if inner else [child.state for child in below]
+    state, slice_state = sum(states), sum([child.slice_state for child in below])
+    domain.affinity_score = sum([child.affinity_score for child in below])
+    domain.state = domain.state_with_leader = state
+    domain.leader_state, lost_slices = 0, 0
+    if leader:
+        domain.leader_state = max([child.leader_state for child in below])
+        domain.state_with_leader, lost_slices = state - _lost(below, states, inner), _lost_slices(below)
+        if not domain.leader_state:
+            domain.state_with_leader, lost_slices = 0, slice_state
     if level == slices.level:
-        domain.slice_state = state // slices.size
-        domain.slice_state_with_leader = domain.state_with_leader // slices.size
+        _count_slices(domain, slices.size)
     else:
-        domain.slice_state = slice_state
-        domain.slice_state_with_leader = slice_state - lost_slices if lost >= 0 else 0
+        domain.slice_state, domain.slice_state_with_leader = slice_state, slice_state - lost_slices
+
+
+def _count_slices(domain: Domain, size: int) -> None:
+    """What fits in slices of a size, 0 for a level that has none."""
+    domain.slice_state = domain.state // size if size else 0
+    domain.slice_state_with_leader = domain.state_with_leader // size if size else 0
+
+
+def _lost(domains: Sequence[Domain], states: Sequence[int], inner: int) -> int:
+    """How many pods less fit where the leader is, if it is where that costs least."""
+    unit = inner or 1
+    return min((
+        state - each.state_with_leader // unit * unit
+        for each, state in zip(domains, states, strict=True) if each.leader_state > 0), default=0)
+
+
+def _lost_slices(domains: Sequence[Domain]) -> int:
+    return min((each.slice_state - each.slice_state_with_leader for each in domains if each.leader_state > 0), default=0)
 
 
 def _values(domain: Domain) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import orjson
 
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.placement import node_affinity
+from fakekube.util import memory
 from fakekube.util.memory import Memo
 from fakekube_controllers.kueue import podset as podsets
 from fakekube_controllers.kueue.features import Features
@@ -104,16 +105,20 @@ class TASAssignmentsResult(dict[str, PodSetAssignmentResult]):
 
 
 class Matching:
-    """The nodes of a tree that take pods, by what their specs say of nodes: kept for as long as the
-    tree is.
+    """What follows from a tree and from amounts that never change: kept as long as the tree is,
+    for all snapshots of it.
     """
 
     def __init__(self, tree: DomainTree) -> None:
         self.tree = tree
         self._found: Memo[bytes, tuple[list[tuple[Domain, int]], ExclusionStats]] = Memo(64)
+        self._counts: Memo[tuple[tuple[str, int], ...], dict[DomainID, tuple[Requests, int, str]]] = Memo(64)
+        self._remaining: dict[DomainID, tuple[Requests, Requests, Requests]] = {}
 
     def find(self, wanted: PodRequirements) -> tuple[list[tuple[Domain, int]], ExclusionStats]:
-        """The leaves with the sums of the weights of preferred terms, and what was left out."""
+        """The leaves that take a pod with the sums of the weights of preferred terms, and what was
+        left out.
+        """
         leaves = self.tree.leaves.values()
         if not self.tree.is_lowest_level_node:
             return [(leaf, 0) for leaf in leaves], ExclusionStats(len(leaves))
@@ -123,6 +128,26 @@ class Matching:
             stats = ExclusionStats()
             found = find_feasible(leaves, wanted, stats), stats
             self._found.put(key, found)
+        return found
+
+    def remaining(self, domain: DomainID, free: Requests, used: Requests) -> Requests:
+        """What is left of a domain: the same object for the same ones."""
+        found = self._remaining.get(domain)
+        if found is None or found[0] is not free or found[1] is not used:
+            found = free, used, minus(free, used)
+            if memory.ENABLED:
+                self._remaining[domain] = found
+        return found[2]
+
+    def counts(self, requests: Requests) -> dict[DomainID, tuple[Requests, int, str]]:
+        """How often requests went into domains the last time: what was free, the number, and the
+        resource that set it. It holds for the same object alone.
+        """
+        key = tuple(requests.items())
+        found = self._counts.get(key)
+        if found is None:
+            found = {}
+            self._counts.put(key, found)
         return found
 
 
@@ -138,7 +163,6 @@ class TASFlavorSnapshot:
         self.topology_name, self.tolerations, self.features = topology_name, tolerations, features
         self._matching, self.tree = matching, matching.tree
         self._free, self._usage = free, dict(usage)
-        self._remaining: Usages = {}
 
     @property
     def is_lowest_level_node(self) -> bool:
@@ -169,11 +193,8 @@ class TASFlavorSnapshot:
 
     def remaining(self, domain: DomainID) -> Requests:
         """What is left in a lowest domain; never changed."""
-        found = self._remaining.get(domain)
-        if found is None:
-            used = self._usage.get(domain)
-            found = self._remaining[domain] = minus(self._free[domain], used) if used else self._free[domain]
-        return found
+        used = self._usage.get(domain)
+        return self._free[domain] if used is None else self._matching.remaining(domain, self._free[domain], used)
 
     def free(self, domain: DomainID) -> Requests:
         """What a lowest domain would have left without any Workload."""
@@ -187,7 +208,6 @@ class TASFlavorSnapshot:
                               {PODS: each.count})
                 used = self._usage.get(own)
                 self._usage[own] = plus(used, change) if sign > 0 else minus(used, change)
-                self._remaining.pop(own, None)
 
     # places
 
@@ -230,12 +250,13 @@ class TASFlavorSnapshot:
         within: DomainID,
     ) -> None:
         """Count in every domain how many pods, slices and leaders fit."""
-        for domain in self.tree.all:
-            domain.clear()
         leaves, excluded = self._matching.find(requirements)
         stats.add(excluded)
+        for leaf in self.tree.leaves.values() if within or len(leaves) < len(self.tree.leaves) else ():
+            leaf.clear()
         requests = plus(workers.single_pod_requests, _ONE_POD)
         leader_requests = None if leader is None else plus(leader.single_pod_requests, _ONE_POD)
+        counts = self._matching.counts(requests)
         for leaf, score in leaves:
             leaf.affinity_score = score
             # by all values: the id of a node is its hostname alone
@@ -245,10 +266,13 @@ class TASFlavorSnapshot:
             room = self._free[leaf.id] if simulate_empty else self.remaining(leaf.id)
             if leaf.id in assumed:
                 room = minus(room, assumed[leaf.id])
-            leaf.state, limiting = count_in(requests, room)
-            if not leaf.state and limiting:
-                stats.reasons[f'resource "{limiting}"'] += 1
-            leaf.state_with_leader = leaf.state
+            known = counts.get(leaf.id)
+            if known is None or known[0] is not room:
+                known = counts[leaf.id] = room, *count_in(requests, room)
+            leaf.state = leaf.state_with_leader = known[1]
+            leaf.leader_state = 0
+            if not known[1] and known[2]:
+                stats.reasons[f'resource "{known[2]}"'] += 1
             if leader_requests is not None and count_in(leader_requests, room)[0] > 0:
                 leaf.leader_state = 1
                 leaf.state_with_leader = count_in(requests, minus(room, leader_requests))[0]

@@ -95,7 +95,7 @@ async def test_a_local_queue_says_what_its_cluster_queue_is() -> None:
         assert await shown() == ("False", "ClusterQueueIsInactive", message)
         await of.create(RESOURCE_FLAVORS, "f", {})
         assert await shown() == ("True", "Ready", "Can submit new workloads to localQueue")
-        await of.workload("w")
+        await of.workload("w", "2")
         await of.cluster.advance("2s")
         assert (await of.get(LOCAL_QUEUES, "q"))["status"]["pendingWorkloads"] == 1
         await of.patch(LOCAL_QUEUES, "q", {"stopPolicy": "Hold"})

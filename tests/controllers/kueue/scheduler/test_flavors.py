@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakekube_controllers.kueue.cache.spec import FlavorFungibility
@@ -358,3 +358,75 @@ def test_preference_is_an_order(one, other, third, policy):
             assert before(one, other) == possible[0]
     if before(one, other):
         assert one.preemption_mode != PreemptionMode.NO_FIT
+
+
+class _Flavor(NamedTuple):
+    """Quotas and use of one flavor, of the queue and of all others in its cohort; in whole CPUs."""
+
+    nominal: int
+    used: int
+    lent: int
+    used_by_others: int
+    possibility: PreemptionPossibility
+    is_tainted: bool
+
+    def mode(self, asked, policy):
+        """What becomes of it, as the rules say; None for a flavor that does not serve."""
+        if self.is_tainted or asked > self.nominal + self.lent:
+            return None
+        borrows = int(asked + self.used > self.nominal)
+        if asked <= max(0, self.nominal + self.lent - self.used - self.used_by_others):
+            return (True, PreemptionMode.FIT, borrows)
+        # the tree has one level, so nothing is reclaimed beyond the own quota
+        if asked > self.nominal and not policy:
+            return None
+        mode = granular.OF_POSSIBILITY[self.possibility]
+        return (mode > PreemptionMode.NO_PREEMPTION_CANDIDATES, mode, 0)
+
+
+FLAVORS = st.builds(
+    _Flavor, st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5),
+    st.sampled_from(PreemptionPossibility), st.booleans())
+
+
+@settings(deadline=None)
+@given(
+    st.lists(FLAVORS, min_size=1, max_size=4), st.integers(1, 8), st.booleans(),
+    st.sampled_from(("MayStopSearch", "TryNextFlavor")), st.sampled_from(("MayStopSearch", "TryNextFlavor")),
+    st.sampled_from(("BorrowingOverPreemption", "PreemptionOverBorrowing")))
+def test_the_flavor_is_the_first_that_is_enough_or_the_best(found, asked, may_borrow, can_borrow, can_preempt, preference):
+    """Given flavors with use, when one is searched, then it is the first after which the policy
+    wants no other, else the best of all, and the mode is what the quotas say.
+    """
+    names = [f"f{place}" for place in range(len(found))]
+    policy = {"flavorFungibility": {"whenCanBorrow": can_borrow, "whenCanPreempt": can_preempt, "preference": preference}}
+    preemption = {"reclaimWithinCohort": "Any", "borrowWithinCohort": {"policy": "LowerPriority"}} if may_borrow else {}
+    cache = trees.cache_of(
+        *(trees.flavor(name, taints=[TAINT] if each.is_tainted else []) for name, each in zip(names, found, strict=True)),
+        trees.cluster_queue(
+            "cq", {name: {"cpu": each.nominal} for name, each in zip(names, found, strict=True)}, cohort="c",
+            preemption=preemption, **policy),
+        trees.cluster_queue("other", {name: {"cpu": each.lent} for name, each in zip(names, found, strict=True)}, cohort="c"))
+    for name, each in zip(names, found, strict=True):
+        for queue, amount in (("cq", each.used), ("other", each.used_by_others)):
+            obj = trees.workload(f"{queue}-{name}", podset(cpu=amount))
+            cache.add_or_update_workload(trees.admitted(obj, queue, {"cpu": (name, amount)}))
+    oracle = Oracle({FlavorResource(name, "cpu"): (each.possibility, 0) for name, each in zip(names, found, strict=True)})
+    assignment = assign(cache, trees.workload("w", podset(cpu=asked)), oracle=oracle)
+    modes = [(mode, name) for each, name in zip(found, names, strict=True) if (mode := each.mode(asked, may_borrow)) is not None]
+
+    def is_enough(mode):
+        can_be_had, kind, borrows = mode
+        if kind != PreemptionMode.FIT and can_preempt == "TryNextFlavor":
+            return False
+        return can_be_had and not (borrows and can_borrow == "TryNextFlavor")
+
+    def worth(mode):
+        can_be_had, kind, borrows = mode
+        return (can_be_had, kind, -borrows) if preference == "BorrowingOverPreemption" else (can_be_had, -borrows, kind)
+
+    if not modes:
+        assert (assignment.representative_mode(), flavors_of(assignment)) == (NO_FIT, {"main": {}})
+        return
+    chosen = next((entry for entry in modes if is_enough(entry[0])), None) or max(modes, key=lambda entry: worth(entry[0]))
+    assert flavors_of(assignment) == {"main": {"cpu": (chosen[1], chosen[0][1].flavor_assignment_mode)}}

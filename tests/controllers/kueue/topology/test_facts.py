@@ -55,4 +55,4 @@ def request(asked: dict[str, Any]) -> TASPodSetRequests:
         podset["topologyRequest"] = asked["request"]
     return TASPodSetRequests(
         podset, asked["single"], asked["count"], "f", implied="implied" in asked,
-        podset_group_name=asked.get("request", {}).get("podSetGroupName"))
+        podset_group_name=asked.get("request", {}).get("podSetGroupName"), previous_assignment=asked.get("previous"))

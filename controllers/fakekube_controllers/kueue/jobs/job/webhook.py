@@ -124,7 +124,7 @@ async def topology_errors(job: Job) -> list[FieldError]:
             (names.PODSET_REQUIRED_TOPOLOGY_ANNOTATION, "required"), (names.PODSET_PREFERRED_TOPOLOGY_ANNOTATION, "preferred"),
         ):
             if key in annotations:
-                path = field_errors.key(child(TEMPLATE_METADATA, "annotations"), key)
+                path = child(TEMPLATE_METADATA, "annotations", key)
                 return [forbidden(path, f"{level} topology is not supported with elastic jobs")]
     podsets = await job.pod_sets(None)
     return topology.slice_size(TEMPLATE_METADATA, metadata, podsets[0])

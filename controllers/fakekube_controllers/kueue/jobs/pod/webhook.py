@@ -22,7 +22,7 @@ METADATA, LABELS, ANNOTATIONS = "metadata", "metadata.labels", "metadata.annotat
 MANAGED = field_errors.key(LABELS, names.MANAGED_LABEL)
 TOTAL_COUNT = field_errors.key(ANNOTATIONS, names.POD_GROUP_TOTAL_COUNT_ANNOTATION)
 RETRIABLE = field_errors.key(ANNOTATIONS, names.RETRIABLE_IN_GROUP_ANNOTATION)
-TRUE = "true"
+TRUE, GROUP = "true", f"{names.GROUP}/"
 
 
 async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
@@ -72,7 +72,7 @@ async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, op
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:
     """Look at a new pod, or at a change of one. Raises Denied."""
     pod, old, features = request.shown, request.shown_old, options.configuration.features
-    if pod is None:
+    if pod is None or not (_says_something(pod) or (old is not None and _says_something(old))):
         return
     if old is None:
         found = validation.errors_on_create(Pod(features, pod)) + errors_of(pod, features)
@@ -85,6 +85,11 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
         label = f"{names.MANAGED_LABEL}={TRUE}"
         request.warn(f"pod owner is managed by kueue, label '{label}' might lead to unexpected behaviour")
     webhooks.refuse(found)
+
+
+def _says_something(pod: ReadOnlyTree) -> bool:
+    """Whether any label or annotation of a pod is Kueue's: most pods are looked at for nothing."""
+    return any(GROUP in key for key in meta.labels_of(pod)) or any(GROUP in key for key in meta.annotations_of(pod))
 
 
 def errors_of(pod: ReadOnlyTree, features: Features) -> list[FieldError]:

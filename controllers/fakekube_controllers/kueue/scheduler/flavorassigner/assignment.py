@@ -179,8 +179,8 @@ class Assignment:
         what the slice that it replaces has.
         """
         usage: FlavorResourceQuantities = {}
-        for index, podset in enumerate(info.total_requests):
-            assigned = self.pod_sets[index]
+        # podsets after one that got nothing are not assigned
+        for index, (podset, assigned) in enumerate(zip(info.total_requests, self.pod_sets, strict=False)):
             count = assigned.count
             if self.replace_workload_slice is not None:
                 count = podset.count - _count_of(self.replace_workload_slice, index)

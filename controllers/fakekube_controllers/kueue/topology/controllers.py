@@ -1,0 +1,38 @@
+"""The controllers of topologies. They start with the first Topology: a cluster without one does not
+look at nodes and pods for them.
+
+Upstream: pkg/controller/tas/controllers.go.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from fakekube.runtime import builder
+from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.reconcile import Reconciler
+from fakekube_controllers.kueue.names import TOPOLOGIES
+
+if TYPE_CHECKING:
+    from fakekube_controllers.kueue.manager import Kueue
+
+RECONCILERS = (
+    ("tas_resource_flavor_controller", "flavorcontroller", "TASResourceFlavorReconciler"),
+    ("tas-non-tas-usage-controller", "nontascontroller", "NonTASUsageReconciler"),
+    ("tas_topology_ungater", "ungater", "TopologyUngater"),
+    ("tas_node_controller", "nodecontroller", "NodeReconciler"),
+    ("tas_topology_controller", "topologycontroller", "TopologyReconciler"))
+"""Names, modules and classes. What feeds the cache with nodes and pods comes first."""
+
+
+def controllers(kueue: "Kueue") -> Iterator[Declaration]:
+    """All of them."""
+    for name, module, reconciler in RECONCILERS if kueue.features.TopologyAwareScheduling else ():
+        yield builder.controller(name).starts_with(TOPOLOGIES).complete(partial(_reconciler, kueue, module, reconciler))
+
+
+def _reconciler(kueue: "Kueue", module: str, name: str, ctx: Context) -> Reconciler:
+    made: Reconciler = getattr(import_module(f"fakekube_controllers.kueue.topology.{module}"), name)(kueue, ctx)
+    return made
