@@ -6,7 +6,7 @@ from fakekube.client.resources import JOBS, NAMESPACES, PODS
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.configuration import Configuration, WorkloadRetentionPolicy
 from fakekube_controllers.kueue.features import Features
-from tests.controllers.kueue.jobs.conftest import QUEUE, manifest
+from tests.controllers.kueue.jobs.conftest import QUEUE
 from tests.controllers.kueue.jobs.queues import queues
 from tests.controllers.world import NAMESPACE, is_active
 

@@ -119,7 +119,7 @@ async def test_an_elastic_ray_cluster_grows_and_shrinks_by_slices(rays):
 @pytest.mark.spec("KUEUE-114")
 async def test_what_stays_as_it_is_counts_once(rays):
     """Given an elastic RayCluster of a head and four workers, when it is to have eight workers, and
-    six, then at no time more is reserved than the larger of the sizes, and in the end the last one.
+    six, then what is reserved is each time that of the head and of its workers.
     """
     await rays.create_cluster(cluster_spec(4), ELASTIC)
     for replicas, expected in ((4, "500m"), (8, "900m"), (6, "700m")):
