@@ -38,6 +38,7 @@ INI = {
     "enable_admission_plugins": "admission plugins to switch on that are off by default, NodeRestriction say",
     "admission_control_config_file": "a file with an AdmissionConfiguration, for plugins that take one",
     "scheduler_config": "a file with a KubeSchedulerConfiguration",
+    "addon_config": "files with configurations of add-ons, which run then: name=file",
     "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
@@ -131,9 +132,16 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
         result.update(marker.kwargs)
     known = (*INI, *PATHS, GUARD)
     for name in result:
-        if name not in known:
+        if name not in known and not _is_addon(name):
             raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
     return result
+
+
+def _is_addon(name: str) -> bool:
+    """Whether an add-on of that name is installed, whose configuration an option may be."""
+    from fakekube.composition.installed import installed
+
+    return name in installed().addons
 
 
 def _beside_a_snapshot(values: "Mapping[str, Any]") -> dict[str, Any]:

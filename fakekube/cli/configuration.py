@@ -62,6 +62,7 @@ class ServeConfiguration(BaseModel):
     enable_admission_plugins: Texts = []
     admission_control_config_file: str = ""
     scheduler_config: str = ""
+    addon_config: Texts = []
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
@@ -122,6 +123,9 @@ def read(path: Path) -> dict[str, Any]:
     ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])
+    if "addon_config" in values:
+        values["addon_config"] = {
+            name: str(path.parent / file) for name, file in options.addon_configs(values["addon_config"]).items()}
     if "load" in values:
         values["load"] = tuple(name if name == "-" or "://" in name else str(path.parent / name) for name in values["load"])
     _check({name: value for name, value in values.items() if name.rstrip("_") not in NO_VALUES}, path)

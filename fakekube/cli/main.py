@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from fakekube.apimachinery.releases import NEWEST, OLDEST
+from fakekube.cli.addonconfigs import WithAddOnConfigs
 from fakekube.cli.commandline import CommandLine
 from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
@@ -90,6 +91,12 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def addon_config(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that configures add-ons."""
+    return click.option("--addon-config", multiple=True, metavar="NAME=FILE", help=(
+        "File with the configuration of an add-on, which runs then; --NAME-config FILE says the same."))(function)
+
+
 def where(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that lead to a served cluster."""
     for option in (
@@ -107,7 +114,7 @@ def cli() -> None:
     """An in-memory fake Kubernetes: for tests, demos and teaching."""
 
 
-@cli.command()
+@cli.command(cls=WithAddOnConfigs)
 @click.option("--config", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "A file, YAML or JSON, that says these options by their names in camelCase, as kubernetesVersion; what the command line "
     "says goes before it. `fakekube schema config` has them all."))
@@ -125,6 +132,7 @@ def cli() -> None:
     "File with admission control configuration."))
 @click.option("--scheduler-config", type=click.Path(dir_okay=False), metavar="FILE", help=(
     "File with the scheduler's configuration, a KubeSchedulerConfiguration."))
+@addon_config
 @click.option("--webhook-services", multiple=True, metavar="NAMESPACE/NAME=URL", help=(
     "Where the webhooks behind a service listen, as shop/hooks=https://127.0.0.1:9443."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
@@ -161,9 +169,10 @@ def schema(name: str) -> None:
     show(name, serve)
 
 
-@cli.command()
+@cli.command(cls=WithAddOnConfigs)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @where
+@addon_config
 @click.option("--lease", default="", metavar="NAME", help=(
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
@@ -171,7 +180,7 @@ def schema(name: str) -> None:
     "An address of this machine at which the cluster's API server reaches the webhooks of an add-on."))
 def run(
     names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
-    webhook_host: str,
+    webhook_host: str, addon_config: tuple[str, ...],
 ) -> None:
     """Run controllers and add-ons against any cluster.
 
@@ -179,9 +188,11 @@ def run(
     Definitions and manifests of an add-on are applied first.
     """
     from fakekube.cli.operators import run as run_there
-    from fakekube.composition.options import switches
+    from fakekube.composition.options import addon_configs, switches
 
-    run_there(names, server, kubeconfig, lease=lease, gates=switches(feature_gates), webhook_host=webhook_host)
+    run_there(
+        names, server, kubeconfig, lease=lease, gates=switches(feature_gates), webhook_host=webhook_host,
+        configs=addon_configs(addon_config))
 
 
 @cli.command()

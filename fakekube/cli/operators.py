@@ -8,28 +8,30 @@ import asyncio
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fakekube.composition import controllermanager, options
+from fakekube.composition.installed import installed
 from fakekube.composition.options import OptionError
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
 
 
-def made(name: str) -> Any:
+def made(name: str, config: Any = True) -> Any:
     """What a name stands for: an installed controller or add-on, or ``module:attribute``.
 
-    Raises OptionError.
+    ``config`` as for ``controllermanager.component``. Raises OptionError.
     """
     if ":" in name:
         return controllermanager.made_of(options.named("run", name))
-    known = controllermanager.installed().entry_points
+    known = installed().entry_points
     if name not in known:
         raise OptionError(f"there is no controller or add-on {name!r}: say module:attribute, or one of {', '.join(known)}")
-    return controllermanager.component(name)
+    return controllermanager.component(name, config)
 
 
 def show_definitions(names: tuple[str, ...]) -> None:
@@ -53,14 +55,17 @@ def show_definitions(names: tuple[str, ...]) -> None:
 
 def run(
     names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, lease: str, gates: dict[str, bool], webhook_host: str,
+    configs: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Run them until Ctrl-C. Raises OptionError, ClickException."""
+    """Run them until Ctrl-C, each with its configuration. Raises OptionError, ClickException."""
     from fakekube.apimachinery.errors import APIError
     from fakekube.cli.remote import client_of
     from fakekube.client.kubeconfig import ConfigError
     from fakekube.client.transport import TransportError
 
-    parts = [made(name) for name in names]
+    if idle := [name for name in configs if name not in names]:
+        raise OptionError(f"there is a configuration for {idle[0]}, which is not to run")
+    parts = [made(name, configs.get(name, True)) for name in names]
     try:
         with suppress(asyncio.CancelledError):
             asyncio.run(_run(client_of(server, kubeconfig), parts, lease, gates, webhook_host))

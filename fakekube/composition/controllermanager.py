@@ -7,15 +7,15 @@ cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledBy
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition import options as cluster_options
 from fakekube.composition.controlplane import ControlPlane, expression_warnings, serve_metrics
+from fakekube.composition.installed import installed
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -34,31 +34,11 @@ if TYPE_CHECKING:
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
-    from fakekube.util.entrypoints import EntryPoint
 
-CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
 KUBELET = "kubelet"
 USER = UserInfo("system:kube-controller-manager", ("system:masters",))
 # of the controllers' own: none of them should have to ask again while time leaps
 WATCH_TIMEOUT_SECONDS = 30 * 86_400.0
-
-
-class Installed(NamedTuple):
-    """The installed entry points by name, and the names of the add-ons among them."""
-
-    entry_points: "Mapping[str, EntryPoint]"
-    addons: tuple[str, ...]
-
-
-@cache
-def installed() -> Installed:
-    """Every installed controller; read once per process."""
-    from fakekube.util.entrypoints import entry_points
-
-    found = entry_points(CONTROLLERS, ADDONS)
-    points = sorted([*found[CONTROLLERS], *found[ADDONS]])
-    return Installed(
-        MappingProxyType({point.name: point for point in points}), tuple(point.name for point in found[ADDONS]))
 
 
 @cache
@@ -74,9 +54,27 @@ def _loaded(name: str) -> Any:
     return installed().entry_points[name].load()
 
 
-def component(name: str) -> "Runnable | Declaration | AddOn":
-    """An installed controller or add-on. KeyError for a name that is none's."""
-    return made_of(_loaded(name))
+def component(name: str, config: Any = True) -> "Runnable | Declaration | AddOn":
+    """An installed controller or add-on. KeyError for a name that is none's.
+
+    ``config`` is the file or the tree that an add-on is configured with; True: nothing is said.
+    Raises OptionError for a configuration that is wrong, or of what takes none.
+    """
+    if config is True:
+        return made_of(_loaded(name))
+    from inspect import signature
+
+    from fakekube.composition import admissionconfiguration
+    from fakekube.runtime.component import WrongOption
+
+    factory = _loaded(name)
+    if not callable(factory) or "configuration" not in signature(factory).parameters:
+        raise cluster_options.OptionError(f"{name} takes no configuration")
+    tree = config if isinstance(config, Mapping) else admissionconfiguration.parsed(Path(config), name)
+    try:
+        return made_of(partial(factory, tree))
+    except WrongOption as error:
+        raise cluster_options.OptionError(f"{name}: {error}") from error
 
 
 def made_of(found: Any) -> "Runnable | Declaration | AddOn":
@@ -162,6 +160,9 @@ class ControllerManager:
     ) -> None:
         self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
         self._extra, self.callbacks, self._find_cluster = list(extra), callbacks, find_cluster
+        # add-ons as they are configured, which all runs share; and those configurations
+        self._made: dict[str, tuple[Any, Runnable | Declaration | AddOn]] = {}
+        self._configs: Mapping[str, Any] = {}
         self._manager: Manager | None = None
         self._changing = asyncio.Lock()  # nobody stops a controller while all of them start
         # of those that were started or stopped by name, the last wish
@@ -188,12 +189,24 @@ class ControllerManager:
         return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
     def addons(self, options: ClusterOptions) -> "list[AddOn]":
-        """Those that run besides, those of gates, and those that ``controllers`` names."""
+        """Those that run besides, those of gates, and those that ``controllers`` names or that are
+        configured. Raises OptionError.
+        """
         from fakekube.runtime.addon import AddOn
 
-        named = [component(name) for name in selected(options.controllers) if name in installed().addons]
+        self._configs = options.addon_config
+        named = [self._component(name) for name in self._selected(options) if name in installed().addons]
         made = (*named, *self._extra, *_addons_of_gates(options.feature_gates))
         return [each for each in made if isinstance(each, AddOn)]
+
+    def _component(self, name: str) -> "Runnable | Declaration | AddOn":
+        """An installed controller, or the one add-on of a name and its configuration."""
+        if name not in installed().addons:
+            return component(name)
+        config = self._configs.get(name, True)
+        if name not in self._made or self._made[name][0] != config:
+            self._made[name] = config, component(name, config)
+        return self._made[name][1]
 
     @property
     def is_running(self) -> bool:
@@ -221,7 +234,7 @@ class ControllerManager:
         from fakekube.runtime.manager import Manager
 
         async with self._changing:
-            names = self._selected(options.controllers)
+            self._configs, names = options.addon_config, self._selected(options)
             self._apiserver, self._options, self._client = plane.apiserver, options, client
             self._manager = manager = Manager(
                 client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
@@ -248,18 +261,23 @@ class ControllerManager:
                 except WrongOption as error:
                     raise cluster_options.OptionError(f"{error.option}: {error}") from error
 
-    def _selected(self, option: str) -> list[str]:
-        """The installed controllers that an option names, and those that were started by name."""
-        chosen = selected(option)
-        if not self._wanted:
+    def _selected(self, options: ClusterOptions) -> list[str]:
+        """The installed controllers that the option names, those that are configured, and those
+        that were started by name. Raises OptionError.
+        """
+        chosen, configured = selected(options.controllers), options.addon_config
+        for name in configured:
+            if name not in installed().addons:
+                raise cluster_options.OptionError(f"addon_config: there is no add-on {name!r}: {', '.join(installed().addons)}")
+        if not self._wanted and not configured:
             return list(chosen)
-        return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
+        return [name for name in installed().entry_points if name in chosen or name in configured or self._wanted.get(name)]
 
     async def _add(self, *names: str, is_served: Callable[[], bool] = lambda: False) -> None:
         from fakekube.runtime.addon import AddOn
 
         for name in names:
-            made = component(name)
+            made = self._component(name)
             if isinstance(made, AddOn):
                 await self._add_made(made)
             else:
@@ -324,7 +342,7 @@ class ControllerManager:
     def _parts(self, name: str) -> tuple[str, ...]:
         """What the manager calls the components of a name: several for an add-on."""
         if name in installed().addons:
-            return tuple(part.name for part in parts_of(component(name))) or (name,)
+            return tuple(part.name for part in parts_of(self._component(name))) or (name,)
         return (name,)
 
     async def stop_controller(self, name: str) -> None:

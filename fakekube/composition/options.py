@@ -106,6 +106,9 @@ class ClusterOptions:
     admission_control_config_file: str = ""  # an AdmissionConfiguration, for plugins that take one
     # a KubeSchedulerConfiguration: a file of it, or its tree
     scheduler_config: "str | Mapping[str, Any]" = ""
+    # of add-ons, by their names: a file with a configuration, its tree, or True for the add-on's
+    # default; those named here run
+    addon_config: "Mapping[str, str | bool | Mapping[str, Any]]" = field(default_factory=dict)
     authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
@@ -156,14 +159,28 @@ class ClusterOptions:
     def of(cls, **values: Any) -> "ClusterOptions":
         """Options from keyword arguments as people write them.
 
-        Raises OptionError, naming the option.
+        The name of an installed add-on is one, too: what it is configured with. Raises OptionError,
+        naming the option.
         """
         known = [f.name for f in fields(cls)]
+        values = _with_addons(values, known)
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option {name!r}: known are {', '.join(known)}")
         made = cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
         return made if WORKLOAD_AWARE not in made.feature_gates else _with_workload_aware(made)
+
+
+def _with_addons(values: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """The same, with the options that are names of add-ons in ``addon_config``."""
+    names = [name for name in values if name not in known]
+    if not names:
+        return dict(values)
+    from fakekube.composition.installed import installed
+
+    addons = {name: values[name] for name in names if name in installed().addons}
+    rest = {name: value for name, value in values.items() if name not in addons}
+    return {**rest, "addon_config": {**addon_configs(values.get("addon_config")), **addons}} if addons else rest
 
 
 def _with_workload_aware(options: ClusterOptions) -> ClusterOptions:
@@ -395,6 +412,19 @@ def _tree_or_path(value: Any) -> Any:
     return value if isinstance(value, Mapping) else _path(value)
 
 
+def addon_configs(value: Any) -> dict[str, Any]:
+    """``NAME=FILE`` (several, or a mapping) by the name of the add-on."""
+    pairs = value.items() if isinstance(value, Mapping) else (text.partition("=")[::2] for text in _names(value))
+    found = {}
+    for name, config in pairs:
+        if config is None or config is False:
+            continue
+        if not name or not config:
+            raise OptionError(f"addon_config: {name!r} is no configuration of an add-on: say NAME=FILE")
+        found[str(name)] = config if config is True or isinstance(config, Mapping) else str(config)
+    return found
+
+
 _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
@@ -403,7 +433,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "metrics_server": _boolean("metrics_server"),
     "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path, "admission_control_config_file": _path,
-    "scheduler_config": _tree_or_path,
+    "scheduler_config": _tree_or_path, "addon_config": addon_configs,
     "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,
     "default_storage_class": _boolean("default_storage_class"), "warn_unmodelled": _boolean("warn_unmodelled"),

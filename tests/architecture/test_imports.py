@@ -41,8 +41,9 @@ def test_reading_the_help_loads_no_server() -> None:
     names = loaded("import fakekube.cli.main")
     assert [name for name in names if name.split(".")[0] in ("aiohttp", "asyncio", "pydantic", "yaml", "orjson")] == []
     assert {name for name in names if name.startswith("fakekube.")} == {
-        "fakekube.apimachinery", "fakekube.apimachinery.releases", "fakekube.cli", "fakekube.cli.commandline",
-        "fakekube.cli.echo", "fakekube.cli.main", "fakekube.composition", "fakekube.composition.options"}
+        "fakekube.apimachinery", "fakekube.apimachinery.releases", "fakekube.cli", "fakekube.cli.addonconfigs",
+        "fakekube.cli.commandline", "fakekube.cli.echo", "fakekube.cli.main", "fakekube.composition",
+        "fakekube.composition.options"}
 
 
 def test_a_cluster_in_process_needs_no_http_library() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fakekube import Cluster
-from fakekube.composition import controllermanager
+from fakekube.composition import controllermanager, installed
 from fakekube.composition.options import OptionError
 
 COMPONENT = """
@@ -18,7 +18,7 @@ class Quiet:
 
 
 def forget() -> None:
-    for cached in (controllermanager.installed, controllermanager.selected, controllermanager._loaded):
+    for cached in (installed.installed, controllermanager.selected, controllermanager._loaded):
         cached.cache_clear()
 
 

@@ -8,7 +8,7 @@ own kinds. Upstream: sigs.k8s.io/kueue v0.19.1; packages have its names.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fakekube.runtime import builder
 from fakekube.runtime.addon import AddOn
@@ -16,23 +16,38 @@ from fakekube.runtime.context import Context
 from fakekube_controllers.kueue.configuration import Configuration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fakekube.apimachinery.types import Tree
     from fakekube_controllers.kueue.parts import Manager
 
 
-def addon(configuration: Configuration | None = None) -> AddOn:
-    """Kueue as an add-on; without a configuration it does what the shipped manifest says."""
+def addon(configuration: "Configuration | Mapping[str, Any] | None" = None) -> AddOn:
+    """Kueue as an add-on.
+
+    ``configuration`` is the tree of a Configuration of config.kueue.x-k8s.io, or what was made of
+    it; without any, Kueue does what the shipped manifest says. Raises WrongOption.
+    """
     from fakekube.runtime import addontables
     from fakekube_controllers.kueue import conversion, webhooks
     from fakekube_controllers.kueue.jobframework import setup
     from fakekube_controllers.kueue.jobs import builtin
 
-    chosen = configuration or Configuration()
+    chosen = _chosen(configuration)
     component = builder.controller("kueue").starts_with(is_needed=_always).runs(partial(_manager, chosen))
     return AddOn(
         "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
         webhooks=(*webhooks.webhooks(chosen), *setup.webhooks_of(builtin.options_of(chosen))),
         conversions=conversion.conversions(chosen.features))
+
+
+def _chosen(configuration: "Configuration | Mapping[str, Any] | None") -> Configuration:
+    if configuration is None or isinstance(configuration, Configuration):
+        return configuration or Configuration()
+    from fakekube_controllers.kueue.configfile import reading
+    from fakekube_controllers.kueue.jobframework import integrations
+
+    return reading.read(configuration, [each.name for each in integrations.of_packages()])
 
 
 def _namespace(name: str) -> "Tree":

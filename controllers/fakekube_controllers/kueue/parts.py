@@ -12,18 +12,21 @@ as ``WorkloadReconciler(kueue, ctx)``. A declaration whose reconciler is a path,
 several of them need is an attribute of ``Kueue``, in ``manager.py``.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
 from fakekube_controllers.kueue import core, multikueue, scheduler
-from fakekube_controllers.kueue.configuration import Configuration
+from fakekube_controllers.kueue.configuration import FRAMEWORKS, Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.manager import Kueue
 from fakekube_controllers.kueue.slices import ungater
 from fakekube_controllers.kueue.topology import controllers as topology
+
+log = logging.getLogger(__name__)
 
 Controllers = Callable[[Kueue], Iterable[Declaration]]
 
@@ -40,10 +43,17 @@ class Manager:
 
     async def start(self, ctx: Context) -> None:
         """Make what is shared, and start the controllers."""
+        self._say_who_is_absent()
         self.kueue = Kueue(ctx, self._configuration)
         self._parts = Parts(ctx)
         for declaration in _controllers(self.kueue):
             await self._parts.start(declaration)
+
+    def _say_who_is_absent(self) -> None:
+        """Frameworks that somebody named, and that nobody here knows."""
+        absent = builtin.options_of(self._configuration).integrations.absent
+        if absent and self._configuration.integrations.frameworks != FRAMEWORKS:
+            log.warning("kueue: jobs of these frameworks, which are not here, are not managed: %s", ", ".join(absent))
 
     async def stop(self) -> None:
         """Stop the controllers and forget what they shared."""

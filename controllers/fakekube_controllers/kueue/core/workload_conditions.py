@@ -28,8 +28,6 @@ EQUIVALENT_REASONS = frozenset({
     "", reasons.DEACTIVATED, reasons.PENDING_EVALUATION, reasons.SUSPENDED, reasons.PENDING,
 })
 """After these it is asked whether an equivalent Workload has failed."""
-NO_DEVICES = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
-NO_CLAIMS = "KueueDRAIntegration feature does not support use of resource claims"
 
 
 def set_requeued(workload: Tree, *, now: float) -> bool:
@@ -62,18 +60,6 @@ def has_admission_gated_condition(workload: ReadOnlyTree) -> bool:
     """Whether a Workload says that others gate it."""
     found = states.condition(workload, reasons.QUOTA_RESERVED)
     return found is not None and found["reason"] == reasons.ADMISSION_GATED
-
-
-def why_devices_are_rejected(workload: ReadOnlyTree, features: "Features") -> str | None:
-    """What is said of a Workload with claims for devices, if anything."""
-    claims = [
-        claim for podset in states.spec_of(workload).get("podSets") or ()
-        for claim in (podset["template"].get("spec") or meta.EMPTY).get("resourceClaims") or ()]
-    if not claims:
-        return None
-    if not features.KueueDRAIntegration:
-        return NO_DEVICES if features.KueueDRARejectWorkloadsWhenDRADisabled else None
-    return NO_CLAIMS if any(claim.get("resourceClaimName") for claim in claims) else None
 
 
 def quota_reserved_condition(workload: ReadOnlyTree, kueue: "Kueue") -> Why | None:

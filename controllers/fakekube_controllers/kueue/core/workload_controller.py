@@ -62,16 +62,15 @@ class WorkloadReconciler:
         self.queue.add(Request(*meta.key_of(workload)))
 
     def _added(self, workload: ReadOnlyTree) -> None:
-        self._events.add(workload)
         self._enqueue(workload)
+        self._events.add(workload)
 
     def _updated(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
+        self._enqueue(new)  # before the scheduler may be told: what is to be said is said first
         self._events.update(old, new)
-        self._enqueue(new)
 
     def _deleted(self, workload: ReadOnlyTree) -> None:
         self._events.delete(workload)
-        self._enqueue(workload)
 
     def _of_cluster_queue(self, cluster_queue: ReadOnlyTree) -> None:
         for local_queue in self.kueue.objects.local_queues_of(meta.name_of(cluster_queue)):
@@ -176,7 +175,7 @@ class WorkloadReconciler:
 
     async def _reject_devices(self, workload: ReadOnlyTree) -> Result | None:
         """Say of a Workload with device claims that there is no quota for them."""
-        message = conditions.why_devices_are_rejected(workload, self.kueue.features)
+        message = states.why_devices_are_rejected(workload, self.kueue.features)
         if message is None or states.status(workload) != states.PENDING:
             return None
         features = self.kueue.features

@@ -25,6 +25,7 @@ from fakekube_controllers.kueue.names import (
     RESOURCE_FLAVORS,
     WORKLOADS,
 )
+from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
 from fakekube_controllers.kueue.scheduler.admitting import Admitter
 from fakekube_controllers.kueue.scheduler.assignments import settings_of
 from fakekube_controllers.kueue.scheduler.cycle import Action, Cycle, Decision
@@ -100,7 +101,17 @@ class Scheduler:
     async def reconcile(self, request: str) -> "Result | None":
         """Run one cycle; another one follows while heads get further. Upstream: schedule."""
         heads = self._kueue.queues.heads()
-        if heads and await self._schedule(heads):
+        if not heads:
+            return None
+        left = {info.key: info for info in heads}
+        try:
+            gets_further = await self._schedule(heads)
+            left.clear()
+        finally:
+            with self._requeueing():  # nothing is lost if the cycle fails
+                for info in left.values():
+                    self._kueue.queues.requeue_workload(info, RequeueReason.FAILED_AFTER_NOMINATION)
+        if gets_further:
             self.cycles.add(request)
         return None
 

@@ -5,6 +5,8 @@ Upstream: functions of these names in pkg/workload/workload.go, evict/evict.go, 
 
 from typing import Literal
 
+import orjson
+
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -20,6 +22,10 @@ ADMITTED: Status = "admitted"
 FINISHED: Status = "finished"
 
 
+NO_DEVICES = "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"
+NO_CLAIMS = "KueueDRAIntegration feature does not support use of resource claims"
+
+
 def reference_text(reference: ObjectKey) -> str:
     """``namespace/name``, as messages name a Workload."""
     return f"{reference[0]}/{reference[1]}"
@@ -33,6 +39,11 @@ def spec_of(obj: ReadOnlyTree) -> ReadOnlyTree:
 def status_of(obj: ReadOnlyTree) -> ReadOnlyTree:
     """``status``; empty for an object without."""
     return obj.get("status") or meta.EMPTY
+
+
+def with_own_status(workload: ReadOnlyTree) -> Tree:
+    """A Workload whose status may be changed; all else it shares with the other."""
+    return {**workload, "metadata": dict(workload["metadata"]), "status": orjson.loads(orjson.dumps(status_of(workload)))}
 
 
 def condition(workload: ReadOnlyTree, type_: str) -> Tree | None:
@@ -140,7 +151,20 @@ def is_admissible(workload: ReadOnlyTree, features: Features) -> bool:
     return (
         not admission_gates(workload, features) and not is_finished(workload) and is_active(workload)
         and not has_quota_reservation(workload) and not is_on_hold(workload)
-        and not is_true(workload, reasons.WAITING_FOR_REPLACEMENT_PODS))
+        and not is_true(workload, reasons.WAITING_FOR_REPLACEMENT_PODS)
+        and why_devices_are_rejected(workload, features) is None)
+
+
+def why_devices_are_rejected(workload: ReadOnlyTree, features: Features) -> str | None:
+    """What is said of a Workload with claims for devices, if anything."""
+    claims = [
+        claim for podset in spec_of(workload).get("podSets") or ()
+        for claim in ((podset.get("template") or meta.EMPTY).get("spec") or meta.EMPTY).get("resourceClaims") or ()]
+    if not claims:
+        return None
+    if not features.KueueDRAIntegration:
+        return NO_DEVICES if features.KueueDRARejectWorkloadsWhenDRADisabled else None
+    return NO_CLAIMS if any(claim.get("resourceClaimName") for claim in claims) else None
 
 
 def priority_class_name(workload: ReadOnlyTree) -> str:

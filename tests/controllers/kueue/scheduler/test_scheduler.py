@@ -5,6 +5,7 @@ import pytest
 from fakekube.apimachinery import meta
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from tests.controllers.kueue.core.world import NAMESPACE, World, cluster_queue, world
+from tests.controllers.kueue.scheduler.acting import finish, release
 
 RESERVED = "Quota reserved in ClusterQueue cq"
 NEEDS = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor f, {} more needed"
@@ -28,28 +29,6 @@ async def reserved(of: World, name: str):
 def attempts(of: World) -> float:
     """How many cycles admitted nothing."""
     return of.cluster.metrics.value("kueue_admission_attempts_total", result="inadmissible", replica_role="leader")
-
-
-async def finish(of: World, name: str) -> None:
-    condition = {
-        "type": "Finished", "status": "True", "reason": "Succeeded", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    found = await of.get(WORKLOADS, name)
-    conditions = [*found["status"]["conditions"], condition]
-    await of.client.update_status(WORKLOADS, {**found, "status": {**found["status"], "conditions": conditions}})
-
-
-async def release(of: World, name: str) -> None:
-    """What the controller of a job does when the pods of an evicted one are gone."""
-    found = await of.get(WORKLOADS, name)
-    status = dict(found["status"])
-    status.pop("admission")
-    conditions = [dict(each) for each in status["conditions"]]
-    for each in conditions:
-        if each["type"] in ("QuotaReserved", "Admitted"):
-            each.update(status="False", reason="Pending", message="evicted")
-    requeued = {
-        "type": "Requeued", "status": "True", "reason": "Preempted", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    await of.client.update_status(WORKLOADS, {**found, "status": {**status, "conditions": [*conditions, requeued]}})
 
 
 @pytest.mark.spec("KUEUE-036", "KUEUE-037")
@@ -117,6 +96,24 @@ async def test_a_head_that_does_not_fit_holds_up_a_strict_queue_alone(strategy: 
         await finish(of, "runs")
         await settled(of)
         assert "big" in await admitted(of) or small
+
+
+async def test_a_head_that_is_told_nothing_new_lets_the_next_one_try() -> None:
+    """Given some that never fit before one that waits, when quota is freed, then those are tried
+    again in vain, without a word, and that one is admitted.
+    """
+    async with world() as of:
+        await of.queues("2")
+        await of.workload("runs", "2")
+        await settled(of)
+        for cpu in range(3, 12):
+            await of.workload(f"never-{cpu}", str(cpu), priority=1)
+        await of.workload("waits", "1")
+        await settled(of)
+        assert await admitted(of) == ["runs"]
+        await finish(of, "runs")
+        await settled(of)
+        assert "waits" in await admitted(of)
 
 
 @pytest.mark.spec("KUEUE-067", "KUEUE-073", "KUEUE-075")
