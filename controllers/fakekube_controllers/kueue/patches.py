@@ -3,9 +3,10 @@
 Upstream: pkg/util/client.
 """
 
-import copy
 from collections.abc import Callable
 from typing import Any
+
+import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -46,7 +47,7 @@ async def patch(
     tries = TRIES if retry_on_conflict else 1
     name, namespace = meta.name_of(obj), meta.namespace_of(obj)
     for tries_left in reversed(range(tries)):
-        modified: Tree = copy.deepcopy(dict(obj))
+        modified: Tree = orjson.loads(orjson.dumps(obj))
         if not update(modified):
             return None
         body: dict[str, Any] = merge_patch_of(obj, modified)

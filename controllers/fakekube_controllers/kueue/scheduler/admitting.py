@@ -3,7 +3,6 @@
 Upstream: admit, assumeWorkload, recordWorkloadAdmissionMetrics of scheduler.go.
 """
 
-import copy
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -46,11 +45,11 @@ class Admitter:
         admission: Tree = {
             "clusterQueue": entry.cluster_queue, "podSetAssignments": entry.assignment.to_api()}
         considered = format_flavor_assignment_attempts_for_events(entry.assignment)
-        workload: Tree = copy.deepcopy(dict(entry.obj))
+        workload = states.with_own_status(entry.obj)
         if old_slice is not None and (cluster := states.cluster_name(old_slice.workload_info.obj)):
             # MultiKueue: the new slice runs where the old one does
             workload.setdefault("status", {})["clusterName"] = cluster
-        assumed = copy.deepcopy(workload)
+        assumed = states.with_own_status(workload)
         self._prepare(assumed, entry, admission)
         if not self._kueue.cache.add_or_update_workload(assumed):
             key = states.reference_text(entry.info.key)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from fakekube.apimachinery import conditions, meta, strconv, times
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue import names, resources
@@ -132,7 +131,7 @@ class Info:
     """
 
     __slots__ = (
-        "_features", "_hash", "cluster_queue", "last_assignment", "last_evaluated_generation", "local_queue_fs_usage",
+        "_features", "_hash", "cluster_queue", "key", "last_assignment", "last_evaluated_generation", "local_queue_fs_usage",
         "nomination_mapping", "obj", "second_pass_iteration", "total_requests",
     )
 
@@ -150,17 +149,12 @@ class Info:
     def update(self, obj: ReadOnlyTree, options: InfoOptions) -> None:
         """Take a newer state of the Workload."""
         admission = (obj.get("status") or NOTHING).get("admission")
-        self.obj = obj
+        self.obj, self.key = obj, meta.key_of(obj)
         self._features = options.features
         self._hash: str | None = None
         self.cluster_queue: str = admission["clusterQueue"] if admission else ""
         self.total_requests: Sequence[PodSetResources] = (
             _from_admission(obj, admission, options.features) if admission else _from_pod_sets(obj, options))
-
-    @property
-    def key(self) -> ObjectKey:
-        """Where the Workload is."""
-        return meta.key_of(self.obj)
 
     @property
     def scheduling_hash(self) -> str:

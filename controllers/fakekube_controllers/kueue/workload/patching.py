@@ -6,7 +6,6 @@ and the controllers share, as one manager: what one of them leaves out goes away
 writes only what its caller sets. Upstream: pkg/workload/patching.
 """
 
-import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.names import WORKLOADS
 from fakekube_controllers.kueue.patches import Update
-from fakekube_controllers.kueue.workload import reasons, reservation
+from fakekube_controllers.kueue.workload import reasons, reservation, states
 
 ADMISSION_CONDITIONS = (
     reasons.QUOTA_RESERVED, reasons.BLOCKED_ON_PREEMPTION_GATES, reasons.EVICTED, reasons.ADMITTED, reasons.PREEMPTED,
@@ -92,7 +91,7 @@ async def patch_admission_status(
     if features.WorkloadRequestUseMergePatch and not how.force_apply:
         return await patches.patch_status(
             client, WORKLOADS, workload, update, retry_on_conflict=how.retry_on_conflict)
-    changed: Tree = copy.deepcopy(dict(workload))
+    changed = states.with_own_status(workload)
     if not update(changed):
         return None
     body = _base(changed, how)

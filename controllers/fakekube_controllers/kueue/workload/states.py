@@ -5,6 +5,8 @@ Upstream: functions of these names in pkg/workload/workload.go, evict/evict.go, 
 
 from typing import Literal
 
+import orjson
+
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -37,6 +39,11 @@ def spec_of(obj: ReadOnlyTree) -> ReadOnlyTree:
 def status_of(obj: ReadOnlyTree) -> ReadOnlyTree:
     """``status``; empty for an object without."""
     return obj.get("status") or meta.EMPTY
+
+
+def with_own_status(workload: ReadOnlyTree) -> Tree:
+    """A Workload whose status may be changed; all else it shares with the other."""
+    return {**workload, "metadata": dict(workload["metadata"]), "status": orjson.loads(orjson.dumps(status_of(workload)))}
 
 
 def condition(workload: ReadOnlyTree, type_: str) -> Tree | None:

@@ -1,0 +1,229 @@
+"""Kueue under upstream's own load: many queues, and Workloads that arrive, run for a while and end.
+
+``python -m benchmarks.kueue NAME`` plays one load in this process and prints its figures as JSON.
+The loads are those of Kueue's performance tests (test/performance/scheduler/configs); the runner
+does what theirs does: it ends what has run long enough, and takes the quota of what was evicted.
+Every write and every watch goes through the API. Time is virtual, so that the load lasts as long as
+Kueue and its delays make it; upstream's figures beside are those of its own runs, in real time.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from benchmarks.table import Figure, decode_seconds
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.client.resources import NAMESPACES
+from fakekube.composition.cluster import Cluster
+from fakekube.runtime.builder import Declaration, Options
+from fakekube.runtime.context import Context
+from fakekube_controllers.kueue import addon
+from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, RESOURCE_FLAVORS, WORKLOADS
+
+CLASS, RUNTIME = "class", "runtime-ms"
+
+
+class Class(NamedTuple):
+    """Workloads of one kind in every queue: how many, one every so many milliseconds."""
+
+    name: str
+    count: int
+    interval_ms: int
+    runtime_ms: int
+    cpu: int
+    priority: int
+
+
+class Load(NamedTuple):
+    """Cohorts, queues in each, and what arrives in each queue.
+
+    ``real`` has upstream's figures: seconds on the wall, percent of use, milliseconds to admission.
+    """
+
+    cohorts: int
+    queues: int
+    classes: tuple[Class, ...]
+    real: Mapping[str, float]
+
+
+LOADS = {
+    "baseline": Load(5, 6, (
+        Class("small", 350, 100, 200, 1, 50), Class("medium", 100, 500, 500, 5, 100), Class("large", 50, 1200, 1000, 20, 200),
+    ), {"wall": 351, "usage": 55.9, "large": 16_501, "medium": 76_768, "small": 215_468}),
+    "large-scale": Load(10, 100, (
+        Class("small", 35, 60, 150, 1, 50), Class("medium", 11, 300, 350, 5, 100), Class("large", 4, 700, 700, 20, 200),
+    ), {"wall": 1179, "usage": 38.64, "large": 105_604, "medium": 256_413, "small": 700_379}),
+}
+NOMINAL_CPUS, BORROWING_LIMIT = 20, 100
+
+
+def figures() -> Iterator[Figure]:
+    """CPU time of the whole, and how Kueue did; upstream's figures in the notes."""
+    for name, must, aim in (("baseline", 60.0, 30.0), ("large-scale", None, None)):
+        before = decode_seconds(50)
+        found, real = run(name), LOADS[name].real
+        decode = (before + decode_seconds(50)) / 2
+        yield Figure(f"Kueue's {name}: {found['workloads']:,} Workloads", found["cpu"], "s", must, aim, (
+            f"{found['wall']:.1f} s on the wall (theirs {real['wall']:,.0f}), {found['admissions_a_second']:,.0f} admissions/s, "
+            f"{found['virtual']:,.0f} virtual s, peak {found['peak_mb']:,.0f} MB"), decode)
+        yield Figure(f"Kueue's {name}: lowest use of a queue", found["usage"], "%", note=f"theirs {real['usage']}")
+        for each in LOADS[name].classes:
+            note = f"virtual; theirs {real[each.name]:,.0f}"
+            yield Figure(f"Kueue's {name}: {each.name} to admission", found[each.name], "ms", note=note)
+
+
+def run(name: str) -> dict[str, Any]:
+    """A load in a process of its own, in figures."""
+    command = [sys.executable, "-m", "benchmarks.kueue", name]
+    result: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return result
+
+
+@dataclass(slots=True)
+class Runner:
+    """A component that makes the Workloads of a load and lives them.
+
+    ``waited`` has by class the seconds from creation to the last admission, by Workload;
+    ``cpu_seconds`` by namespace what was used.
+    """
+
+    load: Load
+    waited: dict[str, dict[str, float]] = field(default_factory=dict)
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
+    finished: int = 0
+    _ctx: Any = None
+    _running: dict[str, float] = field(default_factory=dict)
+
+    async def start(self, ctx: Context) -> None:
+        """Watch Workloads."""
+        self._ctx = ctx
+        ctx.add_handler(WORKLOADS, on_update=self._updated)
+
+    def begin(self) -> None:
+        """Begin to make Workloads."""
+        for cohort in range(self.load.cohorts):
+            for queue in range(self.load.queues):
+                name = queue_name(cohort, queue)
+                for each in self.load.classes:
+                    self._ctx.tasks.spawn(self._create(name, each), f"create-{each.name}-{name}")
+
+    async def stop(self) -> None:
+        """Nothing is left to do."""
+
+    async def _create(self, queue: str, kind: Class) -> None:
+        for number in range(kind.count):
+            await self._ctx.clock.sleep(kind.interval_ms / 1000)
+            await self._ctx.client.create(WORKLOADS, workload(queue, kind, number))
+
+    def _updated(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
+        key = f"{meta.namespace_of(new)}/{meta.name_of(new)}"
+        if meta.is_condition_true(new, "Finished"):
+            return
+        if meta.is_condition_true(new, "Evicted") and "admission" in new["status"]:
+            self._stop_counting(new, key)
+            self._ctx.tasks.spawn(self._release(new), f"release-{key}")
+        elif meta.is_condition_true(new, "Admitted") and key not in self._running:
+            now = self._running[key] = self._ctx.clock.time()
+            labels = meta.labels_of(new)
+            created = times.parse_time(new["metadata"]["creationTimestamp"])
+            self.waited.setdefault(labels[CLASS], {})[key] = now - created
+            self._ctx.clock.call_later(int(labels[RUNTIME]) / 1000, self._end, key, now)
+
+    def _end(self, key: str, since: float) -> None:
+        if self._running.get(key) == since:
+            self._ctx.tasks.spawn(self._finish(key), f"finish-{key}")
+
+    async def _finish(self, key: str) -> None:
+        namespace, _, name = key.partition("/")
+        found = await self._ctx.client.get(WORKLOADS, name, namespace)
+        if meta.is_condition_true(found, "Evicted") or not meta.is_condition_true(found, "Admitted"):
+            return
+        await self._write(found, [("Finished", "True", "ByTest", "By test runner")])
+        self._stop_counting(found, key)
+        self.finished += 1
+
+    async def _release(self, obj: ReadOnlyTree) -> None:
+        found = await self._ctx.client.get(WORKLOADS, meta.name_of(obj), meta.namespace_of(obj))
+        if "admission" in found["status"]:
+            del found["status"]["admission"]
+            text = "Evicted by the test runner"
+            await self._write(found, [("QuotaReserved", "False", "Pending", text), (
+                "Admitted", "False", "NoReservation", "The workload has no reservation")])
+
+    async def _write(self, found: Tree, changed: list[tuple[str, str, str, str]]) -> None:
+        conditions = found["status"]["conditions"]
+        for kind, status, reason, text in changed:
+            conditions[:] = [each for each in conditions if each["type"] != kind]
+            conditions.append({
+                "type": kind, "status": status, "reason": reason, "message": text,
+                "lastTransitionTime": times.format_time(self._ctx.clock.time())})
+        await self._ctx.client.update_status(WORKLOADS, found)
+
+    def _stop_counting(self, obj: ReadOnlyTree, key: str) -> None:
+        since = self._running.pop(key, None)
+        if since is not None:
+            container = obj["spec"]["podSets"][0]["template"]["spec"]["containers"][0]
+            used = (self._ctx.clock.time() - since) * int(container["resources"]["requests"]["cpu"])
+            self.cpu_seconds[meta.namespace_of(obj)] = self.cpu_seconds.get(meta.namespace_of(obj), 0.0) + used
+
+
+def queue_name(cohort: int, queue: int) -> str:
+    """Of a ClusterQueue, of its LocalQueue and of the namespace of that."""
+    return f"cq-0-{queue}-cohort-{cohort}"
+
+
+def workload(queue: str, kind: Class, number: int) -> Tree:
+    """A Workload of a class."""
+    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": str(kind.cpu)}}}
+    template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
+    return {
+        "metadata": {
+            "name": f"{kind.name}-{number}", "namespace": queue, "labels": {CLASS: kind.name, RUNTIME: str(kind.runtime_ms)}},
+        "spec": {
+            "queueName": queue, "priority": kind.priority, "podSets": [{"name": "main", "count": 1, "template": template}]}}
+
+
+async def _make_queues(cluster: Cluster, load: Load) -> None:
+    await cluster.client.create(RESOURCE_FLAVORS, {"metadata": {"name": "rf"}})
+    for cohort in range(load.cohorts):
+        for queue in range(load.queues):
+            name = queue_name(cohort, queue)
+            quota = {"name": "cpu", "nominalQuota": str(NOMINAL_CPUS), "borrowingLimit": str(BORROWING_LIMIT)}
+            group = {"coveredResources": ["cpu"], "flavors": [{"name": "rf", "resources": [quota]}]}
+            await cluster.client.create(NAMESPACES, {"metadata": {"name": name}})
+            await cluster.client.create(CLUSTER_QUEUES, {"metadata": {"name": name}, "spec": {
+                "cohortName": f"cohort-{cohort}", "namespaceSelector": {}, "resourceGroups": [group],
+                "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}}})
+            await cluster.client.create(
+                LOCAL_QUEUES, {"metadata": {"name": name, "namespace": name}, "spec": {"clusterQueue": name}})
+    await cluster.settle()
+
+
+async def play(load: Load) -> dict[str, float]:
+    """The figures of a load."""
+    total = load.cohorts * load.queues * sum(each.count for each in load.classes)
+    runner = Runner(load)
+    extra = [addon(), Declaration("runner", lambda: runner, Options())]
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=extra) as cluster:
+        await _make_queues(cluster, load)
+        began, started, cpu = cluster.clock.time(), time.perf_counter(), time.process_time()
+        runner.begin()
+        await cluster.run_until(lambda: runner.finished == total)
+        wall, virtual = time.perf_counter() - started, cluster.clock.time() - began
+        used = [runner.cpu_seconds.get(queue_name(c, q), 0.0) for c in range(load.cohorts) for q in range(load.queues)]
+        return {
+            "workloads": total, "wall": wall, "cpu": time.process_time() - cpu, "virtual": virtual,
+            "admissions_a_second": total / wall, "usage": 100 * min(used) / NOMINAL_CPUS / virtual,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            **{name: 1000 * sum(waited.values()) / len(waited) for name, waited in runner.waited.items()}}
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(play(LOADS[sys.argv[1]]))))
