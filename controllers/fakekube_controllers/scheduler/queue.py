@@ -22,7 +22,7 @@ from fakekube.util.clock import Clock
 from fakekube.workqueue.queue import DAEMON_TRIES
 from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff, calm, count_try, is_tried_too_often
 from fakekube_controllers.scheduler.framework import events
-from fakekube_controllers.scheduler.framework.events import QUEUE, ClusterEvent, ClusterEventWithHint, QueueingHintFn
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.queued import (
     EntityKey,
@@ -35,6 +35,7 @@ from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
 from fakekube_controllers.scheduler.heap import Heap
 from fakekube_controllers.scheduler.inflight import Happened, InFlight
 from fakekube_controllers.scheduler.nominator import Nominator
+from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY, SKIP, Requeueing
 from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ log = logging.getLogger(__name__)
 
 MAX_IN_UNSCHEDULABLE_SECONDS = 300.0
 FLUSH_SECONDS = 30.0  # so often those that have waited longer are looked for
-SKIP, AFTER_BACKOFF, IMMEDIATELY = range(3)  # strategies: where an entity goes
 
 
 class ProfileQueueing(NamedTuple):
@@ -86,10 +86,7 @@ class SchedulingQueue:
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
-        registered = {each.event: None for profile in profiles.values() for listed in profile.events.values() for each in listed}
-        self._registered = list(registered)
-        self._of_interest: dict[ClusterEvent, bool] = {}
-        self._hints: dict[tuple[str, ClusterEvent], Mapping[str, Sequence[QueueingHintFn | None]]] = {}
+        self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
     def __len__(self) -> int:
@@ -138,7 +135,7 @@ class SchedulingQueue:
         self._nominator.update_nominated_pod(before, queued.info)
         if entity is not None and entity.key in self._unschedulable and (queued.is_gated or not entity.is_gated):
             for event in self._changes(old, new):
-                strategy = self._strategy_for_pod(queued, Happened(event, old, new))
+                strategy = self._requeueing.strategy_for_pod(queued, Happened(event, old, new))
                 if strategy != SKIP:
                     self.requeue(entity, strategy)
                     return
@@ -235,7 +232,7 @@ class SchedulingQueue:
         queued.was_flushed_from_unschedulable, queued.flush_timestamp = False, 0.0
         strategy = AFTER_BACKOFF
         if queued.unschedulable_plugins or queued.pending_plugins or is_member:  # of a group: that knows of its errors
-            strategy = max((self._strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
+            strategy = max((self._requeueing.strategy_for_pod(queued, each) for each in self._in_flight.since(uid)), default=SKIP)
         self.done(uid)
         if is_member and self.groups is not None:
             self.groups.take_back(queued, strategy)
@@ -252,15 +249,14 @@ class SchedulingQueue:
 
         Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
-        of_interest = self._of_interest.get(event)
-        if of_interest is None:
-            of_interest = event.is_wild_card or events.matches_any(event, self._registered)
-            self._of_interest[event] = of_interest
-        if not of_interest:
+        if not self._requeueing.is_of_interest(event):
             return
         happened = Happened(event, old, new)
         if self._unschedulable:
+            listeners = None if event.is_wild_card else self._requeueing.listeners(happened)
             for entity in list(self._unschedulable.values()):
+                if listeners is not None and listeners.isdisjoint(self._rejecting_plugins(entity)):
+                    continue
                 if (max_priority is None and not but) or _may_move(entity, max_priority, but):
                     self._move(entity, happened)
         self._in_flight.add(happened)
@@ -269,56 +265,15 @@ class SchedulingQueue:
         if entity.is_gated and not happened.event.is_wild_card and not events.matches_any(
                 happened.event, entity.gating_plugin_events):
             return
-        strategy = self._strategy(entity, happened)
+        strategy = self._requeueing.strategy(entity, happened)
         if strategy != SKIP:
             self.requeue(entity, strategy)
 
-    def _strategy(self, entity: QueuedEntityInfo, happened: Happened) -> int:
-        """What an event means for an entity: the most that it means for any of its pods."""
-        best = SKIP
-        for each in entity.pods():
-            if entity.is_gated and not each.is_gated:
-                continue  # it waits for another pod of its group
-            best = max(best, self._strategy_for_pod(each, happened))
-            if best == IMMEDIATELY:
-                break
-        return best
-
-    def _strategy_for_pod(self, queued: QueuedPodInfo, happened: Happened) -> int:
-        """By the hints of the plugins that rejected it; rejected by none, it had no node."""
-        pending = queued.pending_plugins
-        if not queued.unschedulable_plugins and not pending:
-            return AFTER_BACKOFF
-        if happened.event.is_wild_card:
-            return AFTER_BACKOFF if happened.only_for in ("", queued.info.uid) else SKIP
-        listening = self._listening(queued.info.pod["spec"].get("schedulerName", ""), happened.event)
-        strategy = SKIP
-        for name in (*pending, *queued.unschedulable_plugins):
-            for hint in listening.get(name, (None,)):
-                if hint is None or self._helps(hint, queued, happened):
-                    if name in pending:
-                        return IMMEDIATELY
-                    if not pending:
-                        return AFTER_BACKOFF
-                    strategy = AFTER_BACKOFF
-        return strategy
-
-    def _listening(self, scheduler_name: str, event: ClusterEvent) -> Mapping[str, Sequence[QueueingHintFn | None]]:
-        """The hints that the plugins of a profile registered for an event, by the plugin's name."""
-        found = self._hints.get((scheduler_name, event))
-        if found is None:
-            profile = self._profiles.get(scheduler_name)
-            found = self._hints[scheduler_name, event] = {
-                name: [each.hint for each in listed if each.event.matches(event)]
-                for name, listed in (profile.events if profile is not None else {}).items()}
-        return found
-
-    def _helps(self, hint: QueueingHintFn, queued: QueuedPodInfo, happened: Happened) -> bool:
-        """What a hint says; one that raises helps."""
-        said, raised = attempt(hint, queued.info, happened.old, happened.new)
-        if raised is not None:
-            log.error("a hint about %s", queued.key, exc_info=raised)
-        return raised is not None or said == QUEUE
+    def _rejecting_plugins(self, entity: QueuedEntityInfo) -> frozenset[str]:
+        """Those of one that is unschedulable, for as long as it is."""
+        if entity.rejecting_plugins is None:
+            entity.rejecting_plugins = self._requeueing.rejecting_plugins(entity)
+        return entity.rejecting_plugins
 
     # the parts
 
@@ -352,14 +307,14 @@ class SchedulingQueue:
             return
         self.requeue(entity, self.take_out(entity.key))
 
-    def pod_left(self, entity: QueuedEntityInfo) -> None:
-        """A pod was taken out of an entity; what was rejected is tried once more without it, as
-        upstream where that only backs off. One without pods is gone.
+    def pod_left(self, entity: QueuedEntityInfo, queued: QueuedPodInfo) -> None:
+        """A pod was taken out of an entity; what was rejected, or held by it, is tried once more
+        without it, as upstream where that only backs off. One without pods is gone.
         """
         if next(entity.pods(), None) is None:
             self.take_out(entity.key)
         elif entity.key in self._unschedulable:
-            self.requeue(entity, SKIP if entity.is_gated else AFTER_BACKOFF)
+            self.requeue(entity, SKIP if entity.gating_pod not in (None, queued) else AFTER_BACKOFF)
 
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
@@ -406,18 +361,18 @@ class SchedulingQueue:
             self._wake()
 
     def _to_unschedulable(self, entity: QueuedEntityInfo) -> None:
-        entity.was_flushed_from_unschedulable = False
+        entity.was_flushed_from_unschedulable, entity.rejecting_plugins = False, None
         self._unschedulable[entity.key] = entity
         if self._flush_timer is None:
             self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
 
     def _is_held(self, entity: QueuedEntityInfo) -> bool:
         """Ask PreEnqueue plugins about every pod; one that is held holds the whole entity."""
-        entity.gating_plugin, entity.gating_plugin_events = "", ()
+        entity.gating_plugin, entity.gating_plugin_events, entity.gating_pod = "", (), None
         for each in entity.pods():
             plugin = self._gate(each)
             if plugin:
-                entity.gating_plugin, entity.gating_plugin_events = plugin, each.gating_plugin_events
+                entity.gating_plugin, entity.gating_plugin_events, entity.gating_pod = plugin, each.gating_plugin_events, each
                 break
         return entity.is_gated
 

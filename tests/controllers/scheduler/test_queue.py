@@ -28,10 +28,10 @@ def node(labels=None, **allocatable):
 class Queue:
     """A queue with the default profile and a clock."""
 
-    def __init__(self, **options):
+    def __init__(self, profile=None, **options):
         self.clock, self.woken = ManualClock(), 0
         self.inner = SchedulingQueue(self.clock, plugin(PrioritySort), self.wake, {
-            "default-scheduler": ProfileQueueing.of_framework(framework())}, **options)
+            "default-scheduler": ProfileQueueing.of_framework(profile or framework())}, **options)
 
     def wake(self):
         self.woken += 1
@@ -289,9 +289,7 @@ def test_a_gate_is_asked_again_after_the_events_that_it_registers():
     that does / then the pod comes out.
     """
     profile = framework(UntilNode)
-    queue, gate = Queue(), profile.plugins["UntilNode"]
-    queue.inner._profiles = {"default-scheduler": ProfileQueueing.of_framework(profile)}
-    queue.inner._registered.append(events.NODE_ADD)
+    queue, gate = Queue(profile), profile.plugins["UntilNode"]
     queue.add(pod("a"))
     queue.pod_goes()
     assert (queue.names(), gate.asked) == ([], 1)

@@ -131,10 +131,14 @@ gone).
 
 
 class ClusterEventWithHint(NamedTuple):
-    """An event that a plugin registers; without a hint every such event helps."""
+    """An event that a plugin registers; without a hint every such event helps.
+
+    ``can_help`` says whether an event, by the object before and after it, can help any pod at all.
+    """
 
     event: ClusterEvent
     hint: QueueingHintFn | None = None
+    can_help: Callable[[ReadOnlyTree | None, ReadOnlyTree | None], bool] | None = None
 
 
 SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"

@@ -58,7 +58,9 @@ class QueuedEntityInfo(ABC):
     ``attempts`` counts cycles, ``unschedulable_count`` those in which a plugin rejected it,
     ``consecutive_errors_count`` the errors since then: the two give the back-off.
     ``unschedulable_plugins`` and ``pending_plugins`` rejected it last; empty after an error.
-    ``gating_plugin`` holds it before the queue, until one of ``gating_plugin_events``.
+    ``gating_plugin`` holds it before the queue, because of ``gating_pod``, until one of
+    ``gating_plugin_events``.
+    ``rejecting_plugins`` are those of its pods, while it is unschedulable; None: not asked for yet.
     ``tries_in_second`` counts cycles in the one second that ``tried_in`` is, ``calmed_count`` how
     often they were too many.
     """
@@ -76,6 +78,8 @@ class QueuedEntityInfo(ABC):
     pending_plugins: dict[str, None] = field(default_factory=dict)
     gating_plugin: str = ""
     gating_plugin_events: Sequence[ClusterEvent] = ()
+    gating_pod: "QueuedPodInfo | None" = None
+    rejecting_plugins: frozenset[str] | None = None
     tried_in: int = 0
     tries_in_second: int = 0
     calmed_count: int = 0

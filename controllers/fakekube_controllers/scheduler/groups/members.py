@@ -17,7 +17,8 @@ from fakekube_controllers.scheduler.framework.queued import (
     pod_key,
 )
 from fakekube_controllers.scheduler.groups.states import GroupStates
-from fakekube_controllers.scheduler.queue import IMMEDIATELY, SchedulingQueue
+from fakekube_controllers.scheduler.queue import SchedulingQueue
+from fakekube_controllers.scheduler.requeueing import IMMEDIATELY
 
 
 class MemberQueue:

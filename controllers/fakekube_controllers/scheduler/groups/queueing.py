@@ -28,7 +28,8 @@ from fakekube_controllers.scheduler.framework.queued import (
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.groups.entities import group_key_of
 from fakekube_controllers.scheduler.groups.states import GroupStates
-from fakekube_controllers.scheduler.queue import AFTER_BACKOFF, IMMEDIATELY, SKIP, SchedulingQueue
+from fakekube_controllers.scheduler.queue import SchedulingQueue
+from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY, SKIP
 
 
 class GroupQueue:
@@ -119,7 +120,7 @@ class GroupQueue:
         for leaf in entity.root.leaves():
             if leaf.key == key and queued in leaf.unscheduled_pods:
                 leaf.unscheduled_pods.remove(queued)
-        self._queue.pod_left(entity)
+        self._queue.pod_left(entity, queued)
 
     # groups
 

@@ -61,7 +61,8 @@ class GangScheduling:
             ClusterEventWithHint(UNSCHEDULED_POD_ADD, self._after_pod_added),
             ClusterEventWithHint(ASSIGNED_POD_ADD, self._after_pod_added),
             ClusterEventWithHint(ClusterEvent(EventResource.POD_GROUP, ActionType.ADD), self._after_pod_group_added),
-            ClusterEventWithHint(ClusterEvent(EventResource.POD_GROUP, ActionType.UPDATE), self._after_pod_group_updated),
+            ClusterEventWithHint(
+                ClusterEvent(EventResource.POD_GROUP, ActionType.UPDATE), self._after_pod_group_updated, _lowers_minimum),
             ClusterEventWithHint(ClusterEvent(EventResource.COMPOSITE_POD_GROUP, ActionType.ADD), self._after_composite_added),
         ]
 
@@ -79,7 +80,7 @@ class GangScheduling:
     def _after_pod_group_updated(self, pod: PodInfo, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> QueueingHint:
         assert old is not None, "it was updated"
         assert new is not None, "it was updated"
-        if not (is_gang(old) and is_gang(new) and minimum_of(new) < minimum_of(old)):
+        if not _lowers_minimum(old, new):
             return SKIP
         return self._in_same_tree(pod, pod_group_key(meta.namespace_of(new), meta.name_of(new)))
 
@@ -122,3 +123,7 @@ class GangScheduling:
         if scheduled < minimum:
             return Status(Code.WAIT, (f"minCount ({minimum}) is not yet satisfied: {found}",))
         return None
+
+
+def _lowers_minimum(old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> bool:
+    return old is not None and new is not None and is_gang(old) and is_gang(new) and minimum_of(new) < minimum_of(old)

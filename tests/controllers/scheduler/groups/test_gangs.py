@@ -1,13 +1,15 @@
 """Gangs and basic groups in a cluster: when they are tried, what is bound, and what is told."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from fakekube.client.resources import NODES, PODS
 from fakekube.webhooks import AdmissionRequest, Denied
+from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
 from tests.controllers.scheduler.groups.gangs import POD_GROUPS, Gangs, cluster_of_gangs
-from tests.controllers.world import condition
+from tests.controllers.world import NAMESPACE, condition
 
 GATE = [{"name": "example.com/wait"}]
 SCHEDULED = ("True", "Scheduled", "")
@@ -253,6 +255,51 @@ async def test_one_gated_pod_holds_its_group(gangs: Gangs, minimum: int | None) 
     assert "late" not in await gangs.bound()
     await gangs.lift_gates("late-gated")
     assert {"late", "late-gated"} <= set(await gangs.bound())
+
+
+async def test_who_holds_a_group_and_goes_holds_it_no_more(gangs: Gangs) -> None:
+    """Given a group with two gated pods, when one is deleted, then the other holds the group; when
+    that is deleted, too, then the others go.
+    """
+    await gangs.group("g", 2)
+    await gangs.pods("gated", "gated-too", group="g", schedulingGates=GATE)
+    await gangs.pods("a", "b", group="g")
+    await gangs.delete("gated")
+    await gangs.advance()
+    assert await gangs.bound() == []
+    await gangs.delete("gated-too")
+    await gangs.advance()
+    assert await gangs.bound() == ["a", "b"]
+
+
+async def test_what_is_written_of_one_gang_asks_nobody_about_the_others(
+    gangs: Gangs, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given gangs without room, when the status of one changes, then no hint is asked about the
+    others; when its minimum is lowered, then they are asked about it.
+    """
+    for number in range(20):
+        await gangs.group(f"g{number}", 2)
+        await gangs.pods(f"a{number}", f"b{number}", group=f"g{number}", cpu=9)
+    await gangs.advance()
+    asked = []
+    real = GangScheduling._after_pod_group_updated
+
+    def counted(self: GangScheduling, *arguments: Any) -> Any:
+        asked.append(arguments)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(GangScheduling, "_after_pod_group_updated", counted)
+    await gangs.cluster.restart_controller("scheduler")
+    await gangs.advance(60)
+    asked.clear()
+    condition = {"type": "Other", "status": "True", "reason": "R", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    await gangs.client.patch(
+        POD_GROUPS, "g0", NAMESPACE, {"status": {"conditions": [condition]}}, type="merge", subresource="status")
+    await gangs.advance(60)
+    assert asked == []
+    await gangs.set_minimum("g0", 1)
+    assert asked
 
 
 @pytest.mark.spec("WAS-057")

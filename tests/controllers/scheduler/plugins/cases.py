@@ -130,7 +130,7 @@ def hints(plugin, resource, action, of_pod, old, new):
     """Whether an event may help, by the plugin's registration: None where it registers no such
     event, else QUEUE or SKIP by name.
     """
-    for event, hint in plugin.events_to_register():
+    for event, hint, _ in plugin.events_to_register():
         if event.resource == resource and event.action_type & action:
             return "QUEUE" if hint is None else hint(pod_info(of_pod), old, new).name.removeprefix("QUEUE_")
     return None
