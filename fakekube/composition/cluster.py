@@ -124,7 +124,8 @@ class Cluster:
         self._servers: list[Served] = []
         self._registered: list[Tree] = []
         self._is_started = False
-        self._registered += self._calls.let_call(self._controllers.addons(self.options), self.client)
+        self._registered += self._calls.let_call(
+            self._controllers.addons(self.options), self.client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -290,7 +291,7 @@ class Cluster:
         was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         addons = self._controllers.addons(options)
         self._build(options, state)
-        self._calls.let_call(addons, self.client)
+        self._calls.let_call(addons, self.client, self._controllers.find_component)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
         plane.stop()

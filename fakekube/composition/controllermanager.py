@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
-    from fakekube.runtime.component import Runnable
+    from fakekube.runtime.component import Component, Runnable
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
@@ -370,6 +370,11 @@ class ControllerManager:
     def why(self, resource: "GroupResource", obj: "ReadOnlyTree") -> "list[Answer]":
         """What the controllers that run answer for an object; see ``fakekube.runtime.why``."""
         return self._manager.why(resource, obj) if self._manager is not None else []
+
+    def find_component(self, name: str) -> "Component | None":
+        """A component that runs; None for one that does not, or has had no work."""
+        manager = self._manager
+        return manager.working(name) if manager is not None and manager.is_running(name) else None
 
     @property
     def runs_kubelet(self) -> bool:

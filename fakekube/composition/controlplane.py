@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
-    from fakekube.runtime.addon import AddOn
+    from fakekube.runtime.addon import AddOn, FindComponent
     from fakekube.storage.saved import FieldsOf
     from fakekube.webhooks.callables import Callables
     from fakekube.webhooks.client import WebhookClient
@@ -73,11 +73,12 @@ class OutgoingCalls:
         self._servers: list[AggregatedServers] = []
         self._addons: dict[str, None] = {}
 
-    def let_call(self, addons: "Iterable[AddOn]", client: "Client") -> "list[Tree]":
+    def let_call(self, addons: "Iterable[AddOn]", client: "Client", find: "FindComponent") -> "list[Tree]":
         """Let the webhooks, conversions and APIs of add-ons be called, those of each once; the
         objects that stand for them.
 
-        ``client`` is for webhooks that want one. Raises as ``functionwebhooks.register``.
+        ``client`` is for webhooks that want one, ``find`` for APIs that ask components. Raises as
+        ``functionwebhooks.register``.
         """
         new = [addon for addon in addons if addon.name not in self._addons]
         self._addons.update((addon.name, None) for addon in new)
@@ -90,7 +91,8 @@ class OutgoingCalls:
             self.callables.add_conversion(definition, conversion)
         return found + [
             self.registered.add(
-                api.name, api.handler, ca_bundle=b"", group_priority=api.group_priority, version_priority=api.version_priority)
+                api.name, api.made_handler(find), ca_bundle=b"", group_priority=api.group_priority,
+                version_priority=api.version_priority)
             for addon in new for api in addon.apis]
 
     @cached_property

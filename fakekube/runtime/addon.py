@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fakekube.apimachinery.http import Handler
     from fakekube.apimachinery.types import ReadOnlyTree, Tree
+    from fakekube.runtime.component import Component
     from fakekube.runtime.why import Answer
 
 Conversion = Callable[["Tree", str], "Tree"]
@@ -28,6 +29,10 @@ Explainer = Callable[[Context], Iterable[str]]
 """Says what is being waited for and why, from the caches of a context."""
 WhyOfContext = Callable[[Context, "ReadOnlyTree"], "Answer | None"]
 """Answers why an object waits, from the caches of a context; None: there is nothing to say."""
+
+
+FindComponent = Callable[[str], "Component | None"]
+"""Finds a component that runs by its name; None where it does not, or has had nothing to do."""
 
 
 class Webhook(NamedTuple):
@@ -51,13 +56,23 @@ class Webhook(NamedTuple):
 class AggregatedAPI(NamedTuple):
     """A version of an API group that a Handler answers, as ``Cluster.aggregate`` has it.
 
-    ``name`` is that of its APIService: ``v1.shop.example.com``.
+    ``name`` is that of its APIService: ``v1.shop.example.com``. Where the answers depend on what
+    runs, ``handler_of`` makes the Handler, once a cluster; it is given what finds a running
+    component by its name.
     """
 
     name: str
-    handler: "Handler"
+    handler: "Handler | None" = None
     group_priority: int = 1000
     version_priority: int = 15
+    handler_of: "Callable[[FindComponent], Handler] | None" = None
+
+    def made_handler(self, find: "FindComponent") -> "Handler":
+        """The Handler of one cluster."""
+        if self.handler_of is not None:
+            return self.handler_of(find)
+        assert self.handler is not None, "an API has a Handler"
+        return self.handler
 
 
 class AddOn(NamedTuple):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fakekube.runtime import builder
-from fakekube.runtime.addon import AddOn
+from fakekube.runtime.addon import AddOn, FindComponent
 from fakekube.runtime.context import Context
 from fakekube_controllers.kueue.configuration import Configuration
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fakekube.apimachinery.types import Tree
+    from fakekube.runtime.addon import AggregatedAPI
+    from fakekube_controllers.kueue.manager import Kueue
     from fakekube_controllers.kueue.parts import Manager
 
 
@@ -38,7 +40,23 @@ def addon(configuration: "Configuration | Mapping[str, Any] | None" = None) -> A
     return AddOn(
         "kueue", manifests=(*addontables.definitions(__name__), _namespace(chosen.namespace)), controllers=(component,),
         webhooks=(*webhooks.webhooks(chosen), *setup.webhooks_of(builtin.options_of(chosen))),
-        conversions=conversion.conversions(chosen.features))
+        apis=_apis(chosen), conversions=conversion.conversions(chosen.features))
+
+
+def _apis(configuration: Configuration) -> "tuple[AggregatedAPI, ...]":
+    if not configuration.features.VisibilityOnDemand:
+        return ()
+    from fakekube_controllers.kueue import visibility
+
+    return tuple(visibility.apis(lambda find: partial(_running, find)))
+
+
+def _running(find: FindComponent) -> "Kueue | None":
+    """What the controllers of the present run share; None where Kueue does not run."""
+    from fakekube_controllers.kueue.parts import Manager
+
+    manager = find("kueue")
+    return manager.kueue if isinstance(manager, Manager) else None
 
 
 def _chosen(configuration: "Configuration | Mapping[str, Any] | None") -> Configuration:
