@@ -34,7 +34,8 @@ class Shell:
     def _run(self, *command: str, text: str = "") -> str:
         environment = os.environ | {"KUBECONFIG": str(self._kubeconfig)}
         done = subprocess.run(
-            [*command, "-n", self._namespace], env=environment, input=text, capture_output=True, text=True, timeout=60, check=False)
+            [*command, "-n", self._namespace], env=environment, input=text, capture_output=True, text=True, timeout=60,
+            check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
