@@ -7,6 +7,7 @@ Upstream: component-base/metrics. Left out: stability levels, exemplars, summari
 label's values.
 """
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -197,6 +198,8 @@ class Metrics:
 
 
 def _number(number: float) -> str:
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
     return str(int(number)) if number == int(number) else repr(number)
 
 

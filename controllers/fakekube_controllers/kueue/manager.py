@@ -14,6 +14,7 @@ from fakekube_controllers.kueue.cache.clusterqueue import Settings
 from fakekube_controllers.kueue.configuration import EVICTION, Configuration
 from fakekube_controllers.kueue.core.objects import Objects
 from fakekube_controllers.kueue.metrics import KueueMetrics
+from fakekube_controllers.kueue.names import ADMISSION_CHECKS, COHORTS, RESOURCE_FLAVORS
 from fakekube_controllers.kueue.queues.manager import Queues
 from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
 from fakekube_controllers.kueue.topology.cache import TASCache
@@ -21,6 +22,10 @@ from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
+
+
+WAITED_FOR = (RESOURCE_FLAVORS, COHORTS, ADMISSION_CHECKS)
+"""What decides about an admission besides what ``Objects`` looks up."""
 
 
 class Kueue:
@@ -39,13 +44,29 @@ class Kueue:
             ctx.clock, self.objects, is_cluster_queue_active=self.cache.cluster_queue_active, options=self.info_options,
             ordering=self.ordering)
         ctx.on_close(self.queues.close)
+        for resource in WAITED_FOR:
+            ctx.informer(resource)
+        ctx.tasks.spawn(self._open_queues(), "kueue: caches")
+
+    async def _open_queues(self) -> None:
+        """Let nothing be admitted before all that has quota is counted."""
+        await self.ctx.wait_for_sync()
+        self.queues.open()
 
     def should_expose_local_queue_metrics_for_workload(self, workload: ReadOnlyTree) -> bool:
         """Whether there are metrics of the LocalQueue of a Workload."""
         metrics = self.configuration.metrics
-        if not metrics.local_queues or not self.features.LocalQueueMetrics or metrics.local_queue_selector is None:
+        if not metrics.local_queues or metrics.local_queue_selector is None:
             return metrics.local_queues and self.features.LocalQueueMetrics
-        local_queue = self.objects.local_queue_of(workload)
+        return self.should_expose_local_queue_metrics(self.objects.local_queue_of(workload))
+
+    def should_expose_local_queue_metrics(self, local_queue: ReadOnlyTree | None) -> bool:
+        """Whether there are metrics of a LocalQueue; None is one that is not there."""
+        metrics = self.configuration.metrics
+        if not metrics.local_queues or not self.features.LocalQueueMetrics:
+            return False
+        if metrics.local_queue_selector is None:
+            return True
         return local_queue is not None and metrics.local_queue_selector.matches(meta.labels_of(local_queue))
 
     def recorder(self, component: str) -> "Recorder":

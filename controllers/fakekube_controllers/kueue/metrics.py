@@ -1,7 +1,7 @@
 """Kueue's metrics, under upstream's names and labels.
 
 What happens is counted where it happens; how things stand (``GAUGES``) is asked of the queues and
-the cache when somebody reads the metrics. Upstream: pkg/metrics. Left out:
+the cache when somebody reads the metrics (``core/gauges.py``). Upstream: pkg/metrics. Left out:
 labels of a configuration's own (CustomMetricLabels), ``build_info``.
 """
 
@@ -140,6 +140,7 @@ GAUGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "cohort_info": (("cohort", "parent_cohort", "root_cohort"), "Reports Cohort hierarchy information."),
     "cluster_queue_info": ((*CLUSTER_QUEUE, "parent_cohort", "root_cohort"), "Reports ClusterQueue hierarchy information."),
 }
+SET_BY_CYCLES = frozenset({"admission_cycle_preemption_skips"})
 WITHOUT_ROLE = frozenset({"pod_scheduling_gate_removal_seconds"})
 
 
@@ -172,10 +173,11 @@ class KueueMetrics:
         """Let a gauge stand there."""
         self._gauges[name].set(number, *values, ROLE)
 
-    def clear_gauges(self, *names: str) -> None:
-        """Forget what these gauges showed, of queues that are gone, say."""
-        for name in names:
-            self._gauges[name].clear()
+    def clear_gauges(self) -> None:
+        """Forget what gauges showed, of queues that are gone, say; but not what a cycle sets."""
+        for name, gauge in self._gauges.items():
+            if name not in SET_BY_CYCLES:
+                gauge.clear()
 
     def quota_reserved(self, workload: ReadOnlyTree, seconds: float, *, expose_local_queue_metrics: bool) -> None:
         """A Workload has quota, after so long in the queue."""

@@ -15,6 +15,7 @@ from fakekube.runtime.context import Context
 from fakekube_controllers.kueue.core.admission_check import AdmissionCheckReconciler
 from fakekube_controllers.kueue.core.cluster_queue import ClusterQueueReconciler
 from fakekube_controllers.kueue.core.cohort import CohortReconciler
+from fakekube_controllers.kueue.core.gauges import Gauges
 from fakekube_controllers.kueue.core.local_queue import LocalQueueReconciler
 from fakekube_controllers.kueue.core.resource_flavor import ResourceFlavorReconciler
 from fakekube_controllers.kueue.core.watchers import Watchers
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 def controllers(kueue: "Kueue") -> Iterable[Declaration]:
     """All of them."""
+    Gauges(kueue)
     watchers = Watchers()
     kueue.queues.add_workload_update_watcher(watchers.workload_changed)
     kueue.queues.add_topology_update_watcher(watchers.topology_changed)

@@ -74,6 +74,7 @@ class Queues:
         self._cohorts = Cohorts()
         self._second_pass = SecondPassQueue()
         self._busy: dict[str, None] = {}  # ClusterQueues with something in the heap or inflight
+        self._is_open = False
         self._listeners: list[Callable[[], object]] = []
         self._watchers: list[UpdateWatcher] = []
         self._topology_watchers: list[UpdateWatcher] = []
@@ -108,6 +109,11 @@ class Queues:
         """Tell the watchers."""
         for watcher in self._topology_watchers:
             watcher(old, new)
+
+    def open(self) -> None:
+        """Give heads from now on: all that has quota is known."""
+        self._is_open = True
+        self.broadcast()
 
     def close(self) -> None:
         """End everything that waits for time."""
@@ -375,7 +381,12 @@ class Queues:
     # -- heads ------------------------------------------------------------------------------------
 
     def heads(self) -> list[Info]:
-        """Take the first Workload of every active ClusterQueue, and what needs a second pass."""
+        """Take the first Workload of every active ClusterQueue, and what needs a second pass.
+
+        There is none before ``open``.
+        """
+        if not self._is_open:
+            return []
         taken = self._second_pass.take_all_ready()
         for name in list(self._busy):
             cluster_queue = self._cluster_queues[name]

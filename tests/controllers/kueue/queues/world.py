@@ -53,6 +53,7 @@ class World:
             clock, self, is_cluster_queue_active=lambda name: name not in self.inactive,
             options=InfoOptions(features), ordering=Ordering(features))
         self.queues.on_broadcast(self._count)
+        self.queues.open()
 
     def _count(self) -> None:
         self.broadcasts += 1
