@@ -22,6 +22,7 @@ from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
 from fakekube_controllers.kueue import core, multikueue, scheduler
+from fakekube_controllers.kueue.admissionchecks import provisioning
 from fakekube_controllers.kueue.configuration import FRAMEWORKS, Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
@@ -104,6 +105,7 @@ def _ungater(kueue: Kueue) -> Iterable[Declaration]:
 def _controllers(kueue: Kueue) -> Iterator[Declaration]:
     """All of them, in the order in which they start."""
     parts: tuple[Controllers, ...] = (
-        core.controllers, topology.controllers, _integrations, _ungater, scheduler.controllers, multikueue.controllers)
+        core.controllers, topology.controllers, _integrations, _ungater, scheduler.controllers, multikueue.controllers,
+        provisioning.controllers)
     for part in parts:
         yield from part(kueue)
