@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.composition import whyquota
 from fakekube.runtime.why import Answer, Change, Reason
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class _Asking:
         if obj.get("spec", {}).get("suspend") is True:
             resume = Change("Resume", about, f"set spec.suspend of {kind.kind.lower()} {meta.name_of(obj)} to false")
             return Answer(about, "Suspended", "is suspended", own, changes=(resume,), because=below)
+        refused = whyquota.refused(self._storage, resource, obj)
+        if refused is not None:
+            return Answer(
+                about, "QuotaExceeded", f"is to make {refused.pods} more pods, which quotas do not allow",
+                (*refused.reasons, *own), changes=refused.changes, because=below)
         if below:
             return Answer(about, "Waiting", "has made what waits", own, changes=below[0].changes, because=below)
         if resource == PODS and not obj["spec"].get("nodeName"):

@@ -9,7 +9,7 @@ import pytest
 from fakekube.admission import chain
 from fakekube.apis.gates import OWN
 from fakekube.cli.main import cli
-from fakekube.composition.controllermanager import ADDONS, CONTROLLERS
+from fakekube.composition.installed import ADDONS, CONTROLLERS
 from fakekube.pytest_plugin import INI
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,9 @@ import yaml
 from tests.keps.examples import FOLDER, example
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-LINE = re.compile(r"^\| `([\w.-]+)\.yaml` \| (KEP-\d{4})[^|]*\| (\d\.\d\d|draft)", re.MULTILINE)
+WORLDS = ("nodes", "queues")
+"""What examples run on."""
+LINE = re.compile(r"^\| `([\w.-]+)\.yaml` \| (KEP-\d{2,4})[^|]*\| (\d\.\d\d|draft)", re.MULTILINE)
 
 
 def test_every_example_is_listed_with_its_release() -> None:
@@ -16,7 +18,7 @@ def test_every_example_is_listed_with_its_release() -> None:
     release are those of the name.
     """
     listed = LINE.findall((FOLDER / "README.md").read_text())
-    assert sorted(name for name, _, _ in listed) == [name for name in NAMES if name != "nodes"]
+    assert sorted(name for name, _, _ in listed) == [name for name in NAMES if name not in WORLDS]
     assert [f"{kep[4:]}-{release}" for _, kep, release in listed] == ["-".join(name.split("-")[:2]) for name, _, _ in listed]
 
 
@@ -29,7 +31,7 @@ def test_an_example_says_what_it_is(name: str) -> None:
     comment = [line for line in text.splitlines() if line.startswith("#")]
     assert text.startswith("# ")
     assert comment[-1].endswith(".")
-    assert name == "nodes" or re.search(r"^# KEP-\d{4}, ", text)
+    assert name in WORLDS or re.search(r"^# KEP-\d{2,4}, ", text)
     assert "<<:" not in text
     assert not any(isinstance(token, yaml.AnchorToken) for token in yaml.scan(text))
     assert all({"apiVersion", "kind", "metadata"} <= found.keys() for found in example(name))

@@ -250,7 +250,7 @@ class GenericJob(ABC):
 
         written: Tree | None = None
         try:
-            written = await framework.patch(meta.key_of(old), self.resource, old, update, subresource=subresource)
+            written = await framework.patch(self.key, self.resource, old, update, subresource=subresource)
         finally:
             self.obj = written or old
 

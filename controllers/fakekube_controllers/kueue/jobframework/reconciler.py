@@ -53,6 +53,7 @@ class JobReconciler:
         self.integration, self.options, self.configuration = integration, options, options.configuration
         self.features = options.configuration.features
         self.framework = Framework(ctx, options.configuration, integration.name, integration.resource)
+        self._suspended_at: dict[ObjectKey, float] = {}
 
     def setup(self, queue: WorkQueue[Request]) -> None:
         """Hear of what the kind wants to hear of."""
@@ -92,8 +93,7 @@ class JobReconciler:
         if not self.configuration.manage_jobs_without_queue_name and not has_queue:
             return None
         if ancestor is not None:
-            await self._reconcile_child(job, ancestor)
-            return None
+            return await self._reconcile_child(key, job, ancestor)
         workload = await ensuring.ensure_one_workload(framework, job)
         if workload is None:
             await self._reconcile_without_workload(key, job)
@@ -106,6 +106,7 @@ class JobReconciler:
             await job.finalize(self.framework)
         else:
             self.framework.forget(key)
+            self._suspended_at.pop(key, None)
 
     async def _ancestor(self, job: GenericJob) -> ReadOnlyTree | None:
         try:
@@ -116,11 +117,22 @@ class JobReconciler:
             self.framework.event(job.obj, "Warning", "JobNestingTooDeep", NESTED_TOO_DEEP)
             raise
 
-    async def _reconcile_child(self, job: GenericJob, ancestor: ReadOnlyTree) -> None:
-        """A job below one that is managed waits for that."""
-        if stopping.should_suspend_child_job(self.framework, job, ancestor):
-            await job.patch(self.framework, job.suspend)
-            self.framework.event(job.obj, "Normal", "Suspended", "Kueue managed child job suspended")
+    async def _reconcile_child(self, key: ObjectKey, job: GenericJob, ancestor: ReadOnlyTree) -> Result | None:
+        """A job below one that is managed waits for that.
+
+        A controller above that resumes its jobs again gets time to be stopped itself: on a virtual
+        clock both could go on for ever without any passing.
+        """
+        if not stopping.should_suspend_child_job(self.framework, job, ancestor):
+            self._suspended_at.pop(key, None)
+            return None
+        now = self.framework.clock.time()
+        if self._suspended_at.get(key) == now:
+            return Result(requeue_after=CATCH_UP)
+        await job.patch(self.framework, job.suspend)
+        self._suspended_at[key] = now
+        self.framework.event(job.obj, "Normal", "Suspended", "Kueue managed child job suspended")
+        return None
 
     async def _reconcile_without_workload(self, key: ObjectKey, job: GenericJob) -> None:
         """Make the Workload, unless the job has ended, or its pods still run."""

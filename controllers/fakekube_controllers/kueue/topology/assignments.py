@@ -8,6 +8,7 @@ Upstream: pkg/util/tas/tas.go and tas_assignment.go.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, repeat
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -65,18 +66,20 @@ def node_matches_flavor(labels: Mapping[str, str], wanted: Mapping[str, str], le
 def domains_of(tree: ReadOnlyTree | None) -> Iterator[TopologyDomainAssignment]:
     """The domains of an assignment as it stands in a Workload of v1beta2, in order.
 
-    Of a slice that was written by hand only as many as it has values for. Upstream:
-    InternalSeqFrom.
+    Of a slice that was written by hand only as many as it has values for, and a domain that it
+    repeats only once, with all of its pods. Upstream: InternalSeqFrom.
     """
-    if tree is None:
-        return
-    for each in tree.get("slices") or ():
-        number = each["domainCount"]
-        columns = [_column(values, number) for values in each["valuesPerLevel"]]
-        counts = each["podCounts"]
-        same = counts.get("universal")
-        counted = [same] * number if same is not None else counts.get("individual") or []
-        for count, *values in zip(counted, *columns, strict=False):
+    for each in () if tree is None else tree.get("slices") or ():
+        number, counts = each["domainCount"], each["podCounts"]
+        columns, same = [*map(_column, each["valuesPerLevel"])], counts.get("universal")
+        listed: Sequence[int] = counts.get("individual") or ()
+        if all(isinstance(column, str) for column in columns):
+            count = number * same if same is not None else sum(listed[:number])
+            yield TopologyDomainAssignment(tuple(map(str, columns)), count)
+            continue
+        counted = repeat(same) if same is not None else listed
+        every = [repeat(column) if isinstance(column, str) else column for column in columns]
+        for count, values in islice(zip(counted, zip(*every, strict=False), strict=False), number):
             yield TopologyDomainAssignment(tuple(values), count)
 
 
@@ -145,10 +148,11 @@ def has_node(admission: ReadOnlyTree | None, node: str) -> bool:
         node in nodes_of_podset(each) for each in admission.get("podSetAssignments") or ())
 
 
-def _column(values: ReadOnlyTree, number: int) -> Sequence[str]:
-    same = values.get("universal")
+def _column(values: ReadOnlyTree) -> str | list[str]:
+    """The value of all domains of a slice, or that of each."""
+    same: str | None = values.get("universal")
     if same is not None:
-        return [same] * number
+        return same
     individual = values.get("individual") or {}
     prefix, suffix = individual.get("prefix") or "", individual.get("suffix") or ""
-    return [prefix + root + suffix for root in (individual.get("roots") or ())[:number]]
+    return [prefix + root + suffix for root in individual.get("roots") or ()]

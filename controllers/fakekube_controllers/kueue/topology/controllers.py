@@ -7,7 +7,7 @@ Upstream: pkg/controller/tas/controllers.go.
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fakekube.runtime import builder
 from fakekube.runtime.builder import Declaration
@@ -20,19 +20,25 @@ if TYPE_CHECKING:
 
 RECONCILERS = (
     ("tas_resource_flavor_controller", "flavorcontroller", "TASResourceFlavorReconciler"),
-    ("tas-non-tas-usage-controller", "nontascontroller", "NonTASUsageReconciler"),
     ("tas_topology_ungater", "ungater", "TopologyUngater"),
     ("tas_node_controller", "nodecontroller", "NodeReconciler"),
     ("tas_topology_controller", "topologycontroller", "TopologyReconciler"))
-"""Names, modules and classes. What feeds the cache with nodes and pods comes first."""
+"""Names, modules and classes. What feeds the cache with nodes comes first."""
 
 
 def controllers(kueue: "Kueue") -> Iterator[Declaration]:
     """All of them."""
+    if kueue.features.TopologyAwareScheduling:
+        usage = partial(_made, "nontascontroller", "NonTASUsage", kueue)
+        yield builder.controller("tas-non-tas-usage-controller").starts_with(TOPOLOGIES).runs(usage)
     for name, module, reconciler in RECONCILERS if kueue.features.TopologyAwareScheduling else ():
         yield builder.controller(name).starts_with(TOPOLOGIES).complete(partial(_reconciler, kueue, module, reconciler))
 
 
 def _reconciler(kueue: "Kueue", module: str, name: str, ctx: Context) -> Reconciler:
-    made: Reconciler = getattr(import_module(f"fakekube_controllers.kueue.topology.{module}"), name)(kueue, ctx)
+    made: Reconciler = _made(module, name, kueue, ctx)
     return made
+
+
+def _made(module: str, name: str, *arguments: Any) -> Any:
+    return getattr(import_module(f"fakekube_controllers.kueue.topology.{module}"), name)(*arguments)

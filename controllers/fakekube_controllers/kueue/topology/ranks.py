@@ -4,7 +4,9 @@ come.
 Upstream: assignGatedPodsToDomains in pkg/controller/tas/topology_ungater.go.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, chain, repeat
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -27,16 +29,17 @@ def assign_gated_pods(
 
     The index of a pod is its rank plus ``offset``, and below ``max_rank``.
     """
-    domains = [each.values for each in assignment.domains for _ in range(each.count)]
     try:
         ranked = _ranks(count, found, request, offset, max_rank)
     except NoRanks:
         return _greedy(assignment, found)
-    if any(rank >= len(domains) for rank in ranked) or any(
-        domains[rank] != _domain_of(pod, assignment) for rank, pod in ranked.items() if not _is_gated(pod)
-    ):
+    ends = [*accumulate(each.count for each in assignment.domains)]
+    if any(rank >= (ends[-1] if ends else 0) for rank in ranked):
         return _greedy(assignment, found)
-    return [(pod, domains[rank]) for rank, pod in ranked.items() if _is_gated(pod)]
+    placed = [(pod, assignment.domains[bisect_right(ends, rank)].values) for rank, pod in ranked.items()]
+    if any(values != _domain_of(pod, assignment) for pod, values in placed if not _is_gated(pod)):
+        return _greedy(assignment, found)
+    return [(pod, values) for pod, values in placed if _is_gated(pod)]
 
 
 def _ranks(
@@ -82,7 +85,7 @@ def _greedy(assignment: TopologyAssignment, found: Sequence[ReadOnlyTree]) -> li
         if not _is_gated(pod):
             own = _domain_of(pod, assignment)
             there[own] = there.get(own, 0) + 1
-    free = [each.values for each in assignment.domains for _ in range(each.count - there.get(each.values, 0))]
+    free = chain.from_iterable(repeat(each.values, each.count - there.get(each.values, 0)) for each in assignment.domains)
     return list(zip(gated, free, strict=False))
 
 

@@ -116,6 +116,18 @@ async def test_an_elastic_ray_cluster_grows_and_shrinks_by_slices(rays):
     assert (len(await rays.running()), await rays.usage()) == (2, "200m")
 
 
+@pytest.mark.spec("KUEUE-114")
+async def test_what_stays_as_it_is_counts_once(rays):
+    """Given an elastic RayCluster of a head and four workers, when it is to have eight workers, and
+    six, then what is reserved is each time that of the head and of its workers.
+    """
+    await rays.create_cluster(cluster_spec(4), ELASTIC)
+    for replicas, expected in ((4, "500m"), (8, "900m"), (6, "700m")):
+        await rays.scale(replicas)
+        await rays.cluster.advance("1m")
+        assert await rays.usage() == expected
+
+
 @pytest.mark.spec("KUEUE-126")
 async def test_a_ray_job_ends_with_its_workload(rays):
     """Given a RayJob whose submitter asks for half a cpu, when it runs, then its Workload has a pod

@@ -64,8 +64,13 @@ def test_prefixes_get_shorter_where_there_are_too_many() -> None:
 VALUES = some.text("ab-", max_size=6)
 
 
+def _values(drawn: tuple[list[str], int]) -> tuple[str, ...]:
+    return tuple(drawn[0])
+
+
 @given(some.integers(1, 3).flatmap(lambda levels: some.tuples(some.just(levels), some.lists(
-    some.tuples(some.lists(VALUES, min_size=levels, max_size=levels), some.integers(1, 3)), max_size=9))), some.booleans())
+    some.tuples(some.lists(VALUES, min_size=levels, max_size=levels), some.integers(1, 3)), max_size=9, unique_by=_values))),
+    some.booleans())
 def test_what_is_written_is_read(drawn: tuple[int, list[tuple[list[str], int]]], by_prefix: bool) -> None:
     """Given any assignment, when it is written and read, then it is the same, in both versions."""
     levels = ("a", "b", HOSTNAME)[-drawn[0]:]
@@ -94,3 +99,14 @@ def test_slices_written_by_hand() -> None:
     tree = {"levels": ["a"], "slices": [{
         "domainCount": 5, "valuesPerLevel": [{"individual": {"roots": ["x", "y"]}}], "podCounts": {"universal": 1}}]}
     assert [each.values for each in assignments.domains_of(tree)] == [("x",), ("y",)]
+
+
+def test_domain_repeated_by_hand() -> None:
+    """Given a slice that tells one domain two billion times, when it is read, then that is one
+    domain.
+    """
+    often = 2**31 - 1
+    tree = {"levels": ["a"], "slices": [
+        {"domainCount": often, "valuesPerLevel": [{"universal": "x"}], "podCounts": counts}
+        for counts in ({"universal": 1}, {"individual": [2, 3]})]}
+    assert [(each.values, each.count) for each in assignments.domains_of(tree)] == [(("x",), often), (("x",), 5)]

@@ -1,5 +1,7 @@
 """Topologies end to end: from a Job's annotation to the node selectors of its pods."""
 
+import random
+
 import pytest
 
 from fakekube.apimachinery.errors import APIError
@@ -236,3 +238,104 @@ async def test_preemption_in_a_domain(world: Topologies) -> None:
     assert await world.places("small") == {"c": 1}
     preempted = condition(await world.workload("victim"), "Preempted")
     assert preempted["status"] == "True"
+
+
+@pytest.mark.spec("KUEUE-169")
+async def test_pod_group_by_the_index_of_its_pods(world: Topologies) -> None:
+    """Given a group of pods with an index, when all are there, then neighbours share a node."""
+    await world.nodes(a="r1", b="r1")
+    await world.start(RACK, HOSTNAME)
+    for index in (3, 1, 0, 2):
+        await world.client.create(PODS, {
+            "metadata": {
+                "name": f"p{index}", "namespace": NAMESPACE,
+                "labels": {names.QUEUE_LABEL: "q", names.POD_GROUP_NAME_LABEL: "g", "index": str(index)},
+                "annotations": {
+                    names.POD_GROUP_TOTAL_COUNT_ANNOTATION: "4", REQUIRED: RACK,
+                    names.POD_GROUP_POD_INDEX_LABEL_ANNOTATION: "index"}},
+            "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}})
+    await world.advance(4)
+    found = {pod["metadata"]["name"]: pod["spec"]["nodeSelector"][HOSTNAME] for pod in await world.pods()}
+    assert found == {"p0": "a", "p1": "a", "p2": "b", "p3": "b"}
+
+
+@pytest.mark.spec("KUEUE-173")
+async def test_node_with_a_taint(world: Topologies) -> None:
+    """Given pods that nobody has put on their node yet, when the node gets a taint, then they fail,
+    and those that come in their place go to another node.
+    """
+    await world.nodes(a="r1", b="r1", c="r1")
+    await world.start(RACK, HOSTNAME)
+    await world.submit(annotations={REQUIRED: RACK})
+    await world.change_node("a", {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}})
+    await world.advance(30)
+    assert await world.places() == {"b": 2, "c": 2}
+    assert sorted(pod["spec"]["nodeSelector"][HOSTNAME] for pod in await world.pods_of()) == ["b", "b", "c", "c"]
+    failed = [condition(pod, "TerminatedByKueue") for pod in await world.pods() if pod["status"]["phase"] == "Failed"]
+    assert [each["reason"] for each in failed] == ["UnschedulableOnAssignedNode"] * 2
+
+
+@pytest.mark.spec("KUEUE-173")
+async def test_two_nodes_lost_at_once(world: Topologies) -> None:
+    """Given a Job on three nodes, when two of them are lost before there is another, then it is
+    evicted.
+    """
+    await world.nodes(a="r1", b="r1", c="r1")
+    await world.start(RACK, HOSTNAME)
+    await world.submit(count=6, annotations={REQUIRED: RACK})
+    await world.client.delete(NODES, "b")
+    await world.client.delete(NODES, "c")
+    await world.advance(20)
+    evicted = condition(await world.workload(), "Evicted")
+    assert (evicted["status"], evicted["reason"]) == ("True", "NodeFailures")
+
+
+async def test_restart_knows_what_is_taken(world: Topologies) -> None:
+    """Given a Job and a pod of nobody on nodes, when Kueue is started anew, then what they take is
+    still taken.
+    """
+    await world.nodes(a="r1", b="r1")
+    await world.start(RACK, HOSTNAME)
+    await world.submit("first", 2, annotations={REQUIRED: RACK})
+    other = {"metadata": {"name": "o", "namespace": NAMESPACE}, "spec": {"nodeName": "b", "containers": [
+        {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}
+    await world.client.create(PODS, other)
+    await world.submit("second", 2, annotations={REQUIRED: RACK})
+    before = await world.why("second")
+    assert "allows to fit only 1 out of 2 pod(s)" in before
+    await world.cluster.restart_controller("kueue")
+    await world.advance(30)
+    assert await world.places("first") == {"a": 2}
+    assert await world.why("second") == before
+    assert not await world.places("second")
+
+
+@pytest.mark.spec("KUEUE-173")
+@pytest.mark.parametrize("seed", range(3))
+async def test_nodes_come_and_go(world: Topologies, seed: int) -> None:
+    """Given Jobs on nodes that come and go in any way, when all has settled, then every domain that
+    a running Workload has is there, and holds all that is assigned to it.
+    """
+    rng = random.Random(seed)
+    await world.nodes(**{name: f"r{place % 2}" for place, name in enumerate("abcdef")})
+    await world.start(RACK, HOSTNAME)
+    for place, count in enumerate((4, 3, 2)):
+        await world.submit(f"j{place}", count, annotations={rng.choice((REQUIRED, PREFERRED)): RACK})
+    there, number = list("abcdef"), 0
+    for _ in range(8):
+        if there and rng.random() < 0.6:
+            await world.client.delete(NODES, there.pop(rng.randrange(len(there))))
+        else:
+            number += 1
+            there.append(f"n{number}")
+            await world.nodes(**{there[-1]: f"r{rng.randrange(2)}"})
+        await world.advance(rng.choice((1, 20, 60)))
+    await world.advance(120)
+    taken = dict[str, int]()
+    for workload in (await world.client.list(names.WORKLOADS, NAMESPACE)).items:
+        for node, count in places_of(workload).items():
+            taken[node] = taken.get(node, 0) + count
+        if places_of(workload):
+            assert not workload["status"].get("unhealthyNodes")
+    assert taken.keys() <= {*there}
+    assert all(count <= 2 for count in taken.values())

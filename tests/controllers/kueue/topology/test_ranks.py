@@ -72,3 +72,11 @@ def test_no_domain_gets_more_than_its_count(at: list[str], ranked: bool) -> None
     for each in ASSIGNMENT.domains:
         there = at.count(" ".join(each.values))
         assert there + [*assigned.values()].count(each.values[-1]) <= max(there, each.count)
+
+
+def test_counts_written_by_hand() -> None:
+    """Given a domain that is to have two billion pods, when a pod is let go, then it goes there."""
+    made = TopologyAssignment(LEVELS, (TopologyDomainAssignment(("r1", "a"), 2**31 - 1),))
+    for request in (None, {"podIndexLabel": INDEX}):
+        assigned = assign_gated_pods(made, 2**31 - 1, [pod("p", index="7")], request, offset=0, max_rank=2**31 - 1)
+        assert [values for _, values in assigned] == [("r1", "a")]

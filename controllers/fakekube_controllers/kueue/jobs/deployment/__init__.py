@@ -20,7 +20,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
 
     default, validate = (partial(each, options=options) for each in (webhook.default, webhook.validate))
     yield webhooks.webhook("mdeployment.kb.io", default, DEPLOYMENTS, options, mutating=True, operations=OPERATIONS)
-    yield webhooks.webhook("vdeployment.kb.io", validate, DEPLOYMENTS, options)
+    yield webhooks.webhook("vdeployment.kb.io", validate, DEPLOYMENTS, options)._replace(has_client=False)
 
 
 DEPLOYMENT = Integration("deployment", DEPLOYMENTS, None, webhooks=_webhooks, controllers=lambda _: (), implies=("pod",))

@@ -375,7 +375,7 @@ class Pod(ComposableJob):
 def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
     """The pod set of a single pod. Raises TopologyRequestError."""
     spec = deepcopy(pod["spec"])
-    made: Tree = {"name": names.DEFAULT_PODSET_NAME, "count": 1, "template": {"spec": spec}}
+    made: Tree = {"name": names.DEFAULT_PODSET_NAME, "count": 1, "template": {"metadata": {}, "spec": spec}}
     if features.TopologyAwareScheduling:
         request = requests.topology_request(
             pod["metadata"], features, pod_index_label=names.POD_GROUP_POD_INDEX_LABEL)

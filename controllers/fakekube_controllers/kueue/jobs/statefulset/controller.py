@@ -134,7 +134,8 @@ class StatefulSetReconciler:
     def _construct(self, sts: Tree) -> Tree:
         template = sts["spec"]["template"]
         pod_set: Tree = {
-            "name": names.DEFAULT_PODSET_NAME, "count": _replicas(sts), "template": {"spec": deepcopy(template["spec"])}}
+            "name": names.DEFAULT_PODSET_NAME, "count": _replicas(sts),
+            "template": {"metadata": {}, "spec": deepcopy(template["spec"])}}
         construction.sanitize_pod_sets([pod_set])
         if self._features.TopologyAwareScheduling:
             request = requests.topology_request(
