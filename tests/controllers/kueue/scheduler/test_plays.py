@@ -133,7 +133,7 @@ async def check(of: World, before: dict[str, dict[str, int]]) -> dict[str, dict[
     return used
 
 
-@pytest.mark.spec("KUEUE-053", "KUEUE-062", "KUEUE-065")
+@pytest.mark.spec("KUEUE-065")
 @pytest.mark.parametrize("number", range(6))
 async def test_what_is_counted_is_what_is_reserved(number: int) -> None:
     """Given any play, with fair sharing or without, when it settles after each step, then use is

@@ -2,8 +2,23 @@
 
 import pytest
 
+from fakekube import Cluster
 from fakekube.apimachinery import meta
-from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import JOBS, NAMESPACES
+from fakekube.webhooks import Denied
+from fakekube_controllers.kueue import addon
+from fakekube_controllers.kueue.configuration import Configuration, WaitForPodsReady
+from fakekube_controllers.kueue.names import (
+    CLUSTER_QUEUES,
+    LOCAL_QUEUES,
+    QUEUE_LABEL,
+    RESOURCE_FLAVORS,
+    WORKLOAD_PRIORITY_CLASS_LABEL,
+    WORKLOAD_PRIORITY_CLASSES,
+    WORKLOADS,
+)
+from fakekube_controllers.kueue.resources import FlavorResource
 from tests.controllers.kueue.core.world import NAMESPACE, World, cluster_queue, world
 from tests.controllers.kueue.scheduler.acting import finish, release
 
@@ -174,3 +189,128 @@ async def test_two_preemptors_do_not_count_on_the_same_victim() -> None:
         await release(of, "borrower")
         await settled(of)
         assert await admitted(of) == ["one", "two"]
+
+
+@pytest.mark.spec("KUEUE-040")
+async def test_a_strict_queue_is_not_held_up_by_a_namespace_that_it_does_not_select() -> None:
+    """Given the head of a StrictFIFO queue from a namespace that is not selected, then it is told
+    so, and the next one is admitted.
+    """
+    async with world() as of:
+        labels = {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}}
+        await of.queues("2", queueingStrategy="StrictFIFO", namespaceSelector=labels)
+        await of.client.create(NAMESPACES, {"metadata": {"name": "other"}})
+        queue = {"metadata": {"name": "q", "namespace": "other"}, "spec": {"clusterQueue": "cq"}}
+        await of.client.create(LOCAL_QUEUES, queue)
+        await of.workload("mine")
+        spec = {**(await of.get(WORKLOADS, "mine"))["spec"], "priority": 9}
+        await of.client.delete(WORKLOADS, "mine", NAMESPACE)
+        await settled(of)
+        await of.client.create(WORKLOADS, {"metadata": {"name": "theirs", "namespace": "other"}, "spec": spec})
+        await of.workload("mine")
+        await settled(of)
+        assert await admitted(of) == ["mine"]
+        found = meta.find_condition(await of.client.get(WORKLOADS, "theirs", "other"), "QuotaReserved")
+        message = "workload namespace doesn't match ClusterQueue selector"
+        assert found is not None
+        assert (found["status"], found["reason"], found["message"]) == ("False", "Pending", message)
+
+
+@pytest.mark.spec("KUEUE-064")
+async def test_quota_that_one_queue_frees_is_tried_by_another_of_its_cohort() -> None:
+    """Given a Workload that waits for what another queue of its cohort borrowed, when that is
+    deleted, then it is admitted.
+    """
+    async with world() as of:
+        await of.queues("1", cohortName="all")
+        await of.create(CLUSTER_QUEUES, "other", cluster_queue({"f": "1"}, cohortName="all"))
+        await of.create(LOCAL_QUEUES, "other", {"clusterQueue": "other"})
+        await of.workload("borrower", "2", queueName="other")
+        await settled(of)
+        await of.workload("waits", "1")
+        await settled(of)
+        assert await admitted(of) == ["borrower"]
+        await of.client.delete(WORKLOADS, "borrower", NAMESPACE)
+        await settled(of)
+        assert await admitted(of) == ["waits"]
+
+
+@pytest.mark.spec("KUEUE-053")
+async def test_what_cannot_be_written_is_not_counted() -> None:
+    """Given a server that refuses an admission twice, then nothing is reserved or used meanwhile,
+    and the Workload is admitted when it is tried again.
+    """
+    async with world() as of:
+        refused = []
+
+        @of.cluster.webhook("workloads.kueue.x-k8s.io/status", operations=("UPDATE",))
+        def refuse(request) -> None:
+            if len(refused) < 2 and meta.is_condition_true(request.object, "QuotaReserved"):
+                refused.append(used(of))
+                raise Denied("not now")
+
+        await of.queues("1")
+        await of.workload("w")
+        await settled(of)
+        assert await admitted(of) == ["w"]
+        assert len(refused) == 2
+        assert used(of) == {FlavorResource("f", "cpu"): 1000}
+        await finish(of, "w")
+        await settled(of)
+        assert not any(used(of).values())
+
+
+async def test_the_pods_of_one_are_waited_for_before_the_next_is_admitted() -> None:
+    """Given ``blockAdmission``, when one is admitted, then the next waits until its pods are ready,
+    and says so; time goes on meanwhile.
+    """
+    async with world(Configuration(wait_for_pods_ready=WaitForPodsReady(block_admission=True))) as of:
+        await of.queues("2")
+        await of.workload("one")
+        await settled(of)
+        await of.workload("two")
+        await of.cluster.advance("10m")
+        assert await admitted(of) == ["one"]
+        assert await reserved(of, "two") == (
+            "False", "Waiting", "waiting for all admitted workloads to be in PodsReady condition")
+        found = await of.get(WORKLOADS, "one")
+        ready = {**meta.find_condition(found, "Admitted"), "type": "PodsReady", "reason": "Started"}
+        conditions = [*(each for each in found["status"]["conditions"] if each["type"] != "PodsReady"), ready]
+        await of.client.update_status(WORKLOADS, {**found, "status": {**found["status"], "conditions": conditions}})
+        await settled(of)
+        assert await admitted(of) == ["one", "two"]
+
+
+def used(of: World) -> dict[FlavorResource, int]:
+    return dict(of.cluster.component("kueue").kueue.cache.hm.cluster_queues["cq"].resource_node.usage)
+
+
+@pytest.mark.spec("KUEUE-076")
+async def test_a_preempted_job_runs_on_another_flavor_with_its_labels_alone() -> None:
+    """Given a job on one flavor, when it is preempted there and another flavor has room, then it
+    runs with the node selector of that one, and nothing is left of the first.
+    """
+    async with Cluster(nodes=0, controllers="*,-kubelet,-scheduler", clock="manual", extra=[addon()]) as cluster:
+        of = World(cluster)
+        for name in ("a", "b"):
+            await of.create(RESOURCE_FLAVORS, name, {"nodeLabels": {"pool": name}})
+        await of.create(CLUSTER_QUEUES, "cq", cluster_queue({"a": "1", "b": "1"}, **LOWER_PRIORITY))
+        await of.create(LOCAL_QUEUES, "q", {"clusterQueue": "cq"})
+        await of.client.create(WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": "high"}, "value": 10})
+        await cluster.advance("2s")
+        await of.client.create(JOBS, job("low"), NAMESPACE)
+        await settled(of)
+        assert (await of.get(JOBS, "low"))["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "a"}
+        high = job("high", **{WORKLOAD_PRIORITY_CLASS_LABEL: "high"})
+        high["spec"]["template"]["spec"]["nodeSelector"] = {"pool": "a"}
+        await of.client.create(JOBS, high, NAMESPACE)
+        await cluster.advance("10s")
+        for name, pool in (("high", "a"), ("low", "b")):
+            spec = (await of.get(JOBS, name))["spec"]
+            assert (spec["suspend"], spec["template"]["spec"]["nodeSelector"]) == (False, {"pool": pool})
+
+
+def job(name: str, **labels: str) -> Tree:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]
+    template = {"spec": {"containers": containers, "restartPolicy": "Never"}}
+    return {"metadata": {"name": name, "labels": {QUEUE_LABEL: "q", **labels}}, "spec": {"template": template}}
