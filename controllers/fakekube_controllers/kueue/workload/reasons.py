@@ -3,6 +3,8 @@
 Upstream: apis/kueue/v1beta2/workload_types.go, admissioncheck_types.go.
 """
 
+from typing import Literal
+
 # types of conditions
 QUOTA_RESERVED = "QuotaReserved"
 ADMITTED = "Admitted"
@@ -79,11 +81,12 @@ OUT_OF_SYNC = "OutOfSync"
 OWNER_NOT_FOUND = "OwnerNotFound"
 SLICE_REPLACED = "WorkloadSliceReplaced"
 
-# states of an admission check of a Workload
-CHECK_PENDING = "Pending"
-CHECK_READY = "Ready"
-CHECK_RETRY = "Retry"
-CHECK_REJECTED = "Rejected"
+CheckState = Literal["Pending", "Ready", "Retry", "Rejected"]
+"""Of an admission check of a Workload."""
+CHECK_PENDING: CheckState = "Pending"
+CHECK_READY: CheckState = "Ready"
+CHECK_RETRY: CheckState = "Retry"
+CHECK_REJECTED: CheckState = "Rejected"
 
 
 def reason_with_cause(reason: str, underlying_cause: str) -> str:
