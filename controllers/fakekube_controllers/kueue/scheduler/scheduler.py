@@ -226,7 +226,8 @@ class Scheduler:
             return
         reason = states.unadmitted_workload_reason_with_fallback(
             entry.quota_reserved_reason, reasons.PENDING, self._kueue.features)
-        await self._unset_quota_reservation(entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg, shows_requests=True)
+        await self._unset_quota_reservation(
+            entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg, shows_requests=True)
         self._recorder.report(
             obj, "Warning", reason, reason, reservation.truncate_event_message(entry.inadmissible_msg))
 
