@@ -15,23 +15,27 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from benchmarks.table import Figure, decode_seconds
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import meta, quantity, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.client.resources import NAMESPACES
+from fakekube.client.resources import NAMESPACES, NODES
 from fakekube.composition.cluster import Cluster
 from fakekube.runtime.builder import Declaration, Options
 from fakekube.runtime.context import Context
 from fakekube_controllers.kueue import addon
-from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, RESOURCE_FLAVORS, WORKLOADS
+from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, RESOURCE_FLAVORS, TOPOLOGIES, WORKLOADS
 
 CLASS, RUNTIME = "class", "runtime-ms"
 
 
 class Class(NamedTuple):
-    """Workloads of one kind in every queue: how many, one every so many milliseconds."""
+    """Workloads of one kind in every queue: how many, one every so many milliseconds.
+
+    Each has so many CPUs in so many pods, which may ask for a topology.
+    """
 
     name: str
     count: int
@@ -39,18 +43,40 @@ class Class(NamedTuple):
     runtime_ms: int
     cpu: int
     priority: int
+    pods: int = 1
+    topology: Mapping[str, Any] = MappingProxyType({})
 
 
 class Load(NamedTuple):
     """Cohorts, queues in each, and what arrives in each queue.
 
     ``real`` has upstream's figures: seconds on the wall, percent of use, milliseconds to admission.
+    With ``racks`` the flavor has a topology: so many racks of NODES_IN_RACK nodes.
     """
 
     cohorts: int
     queues: int
     classes: tuple[Class, ...]
     real: Mapping[str, float]
+    racks: int = 0
+
+
+RACK, HOSTNAME, NODES_IN_RACK = "cloud.provider.com/topology-rack", "kubernetes.io/hostname", 64
+LEVELS = ("cloud.provider.com/topology-block", RACK, HOSTNAME)
+
+
+def in_racks() -> Iterator[Class]:
+    """The classes of the load with a topology: of each size some must be in a rack, some would
+    rather be, and some in slices.
+    """
+    sizes = (
+        ("small", (120, 120, 110), 100, 200, 1, 50, 2, 1), ("medium", (34, 33, 33), 500, 500, 5, 100, 4, 2),
+        ("large", (17, 17, 16), 1200, 1000, 20, 200, 8, 4))
+    for name, counts, interval_ms, runtime_ms, cpu, priority, pods, slice_size in sizes:
+        slices = {"podSetSliceRequiredTopology": RACK, "podSetSliceSize": slice_size}
+        asked = {"required": {"required": RACK}, "preferred": {"preferred": RACK}, "balanced": slices}
+        for (how, topology), count in zip(asked.items(), counts, strict=True):
+            yield Class(f"{name}-{how}-rack", count, interval_ms, runtime_ms, cpu, priority, pods, topology)
 
 
 LOADS = {
@@ -60,13 +86,18 @@ LOADS = {
     "large-scale": Load(10, 100, (
         Class("small", 35, 60, 150, 1, 50), Class("medium", 11, 300, 350, 5, 100), Class("large", 4, 700, 700, 20, 200),
     ), {"wall": 1179, "usage": 38.64, "large": 105_604, "medium": 256_413, "small": 700_379}),
+    "tas": Load(5, 6, tuple(in_racks()), {
+        "wall": 401, "usage": 62.41, "large-required-rack": 39_625, "large-preferred-rack": 39_573,
+        "large-balanced-rack": 37_862, "medium-required-rack": 107_071, "medium-preferred-rack": 106_324,
+        "medium-balanced-rack": 106_303, "small-required-rack": 246_755, "small-preferred-rack": 246_090,
+        "small-balanced-rack": 237_846}, racks=10),
 }
 NOMINAL_CPUS, BORROWING_LIMIT = 20, 100
 
 
 def figures() -> Iterator[Figure]:
     """CPU time of the whole, and how Kueue did; upstream's figures in the notes."""
-    for name, must, aim in (("baseline", 60.0, 30.0), ("large-scale", None, None)):
+    for name, must, aim in (("baseline", 60.0, 30.0), ("large-scale", None, None), ("tas", None, None)):
         before = decode_seconds(50)
         found, real = run(name), LOADS[name].real
         decode = (before + decode_seconds(50)) / 2
@@ -169,8 +200,9 @@ class Runner:
     def _stop_counting(self, obj: ReadOnlyTree, key: str) -> None:
         since = self._running.pop(key, None)
         if since is not None:
-            container = obj["spec"]["podSets"][0]["template"]["spec"]["containers"][0]
-            used = (self._ctx.clock.time() - since) * int(container["resources"]["requests"]["cpu"])
+            podset = obj["spec"]["podSets"][0]
+            text = podset["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+            used = (self._ctx.clock.time() - since) * podset["count"] * quantity.parse(text).milli_value / 1000
             self.cpu_seconds[meta.namespace_of(obj)] = self.cpu_seconds.get(meta.namespace_of(obj), 0.0) + used
 
 
@@ -181,17 +213,25 @@ def queue_name(cohort: int, queue: int) -> str:
 
 def workload(queue: str, kind: Class, number: int) -> Tree:
     """A Workload of a class."""
-    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": str(kind.cpu)}}}
+    cpu = f"{1000 * kind.cpu // kind.pods}m"
+    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": cpu}}}
     template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
+    podset = {"name": "main", "count": kind.pods, "template": template}
+    if kind.topology:
+        podset["topologyRequest"] = dict(kind.topology)
     return {
         "metadata": {
             "name": f"{kind.name}-{number}", "namespace": queue, "labels": {CLASS: kind.name, RUNTIME: str(kind.runtime_ms)}},
         "spec": {
-            "queueName": queue, "priority": kind.priority, "podSets": [{"name": "main", "count": 1, "template": template}]}}
+            "queueName": queue, "priority": kind.priority, "podSets": [podset]}}
 
 
 async def _make_queues(cluster: Cluster, load: Load) -> None:
-    await cluster.client.create(RESOURCE_FLAVORS, {"metadata": {"name": "rf"}})
+    flavor: Tree = {"metadata": {"name": "rf"}}
+    if load.racks:
+        await _make_racks(cluster, load.racks)
+        flavor["spec"] = {"nodeLabels": {"tas-node-group": "tas"}, "topologyName": "default-topology"}
+    await cluster.client.create(RESOURCE_FLAVORS, flavor)
     for cohort in range(load.cohorts):
         for queue in range(load.queues):
             name = queue_name(cohort, queue)
@@ -204,6 +244,20 @@ async def _make_queues(cluster: Cluster, load: Load) -> None:
             await cluster.client.create(
                 LOCAL_QUEUES, {"metadata": {"name": name, "namespace": name}, "spec": {"clusterQueue": name}})
     await cluster.settle()
+
+
+async def _make_racks(cluster: Cluster, racks: int) -> None:
+    await cluster.client.create(TOPOLOGIES, {
+        "metadata": {"name": "default-topology"}, "spec": {"levels": [{"nodeLabel": level} for level in LEVELS]}})
+    amounts = {"cpu": "96", "memory": "256Gi", "pods": "110"}
+    for rack in range(racks):
+        for node in range(NODES_IN_RACK):
+            name = f"block-0-rack-{rack}-node-{node}"
+            labels = {"tas-node-group": "tas", **dict(zip(LEVELS, ("block-0", f"rack-{rack}", name), strict=True))}
+            await cluster.client.create(NODES, {
+                "metadata": {"name": name, "labels": labels}, "status": {
+                    "allocatable": amounts, "capacity": amounts, "conditions": [{"type": "Ready", "status": "True"}]}})
+            await cluster.client.patch(NODES, name, "", {"spec": {"taints": None}})
 
 
 async def play(load: Load) -> dict[str, float]:

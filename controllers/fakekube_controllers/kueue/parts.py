@@ -14,7 +14,10 @@ several of them need is an attribute of ``Kueue``, in ``manager.py``.
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
+from fakekube.client.resources import PODS
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.parts import Parts
@@ -24,8 +27,15 @@ from fakekube_controllers.kueue.configuration import FRAMEWORKS, Configuration
 from fakekube_controllers.kueue.jobframework import setup
 from fakekube_controllers.kueue.jobs import builtin
 from fakekube_controllers.kueue.manager import Kueue
+from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from fakekube_controllers.kueue.slices import ungater
 from fakekube_controllers.kueue.topology import controllers as topology
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.types import ReadOnlyTree
+    from fakekube.client.resources import Resource
+    from fakekube.runtime.why import Answer
+    from fakekube_controllers.kueue.why.answers import Answers
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +56,7 @@ class Manager:
         """Make what is shared, and start the controllers."""
         self._say_who_is_absent()
         self.kueue = Kueue(ctx, self._configuration)
+        answer_why(ctx, self.kueue)
         self._parts = Parts(ctx)
         for declaration in _controllers(self.kueue):
             await self._parts.start(declaration)
@@ -61,6 +72,26 @@ class Manager:
         if self._parts is not None:
             await self._parts.stop()
         self.kueue = self._parts = None
+
+
+def answer_why(ctx: Context, kueue: Kueue) -> None:
+    """Answer why objects wait; what is needed for it is imported when somebody asks."""
+    @cache
+    def answers() -> "Answers":
+        from fakekube_controllers.kueue.why.answers import Answers
+
+        return Answers(kueue)
+
+    ctx.why[WORKLOADS.group_resource] = lambda obj: answers().workload(obj)
+    ctx.why[CLUSTER_QUEUES.group_resource] = lambda obj: answers().cluster_queue(obj)
+    ctx.why[LOCAL_QUEUES.group_resource] = lambda obj: answers().local_queue(obj)
+    for integration in builtin.options_of(kueue.configuration).integrations.enabled:
+        ctx.why[integration.resource.group_resource] = partial(_of_job, answers, integration.resource)
+    ctx.why[PODS.group_resource] = lambda obj: answers().pod(obj)
+
+
+def _of_job(answers: "Callable[[], Answers]", resource: "Resource", job: "ReadOnlyTree") -> "Answer | None":
+    return answers().job(resource, job)
 
 
 def _integrations(kueue: Kueue) -> Iterable[Declaration]:

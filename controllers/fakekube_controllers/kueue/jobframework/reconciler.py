@@ -39,6 +39,7 @@ from fakekube_controllers.kueue.workload import finish, patching, podsetcounts, 
 log = logging.getLogger(__name__)
 
 CATCH_UP = timedelta(milliseconds=5)
+SUSPENDED_AGAIN_SECONDS = 1.0
 NESTED_TOO_DEEP = f"Terminated search for Kueue-managed Job because ancestor depth exceeded limit of {names.MAX_ANCESTORS}"
 
 
@@ -120,15 +121,16 @@ class JobReconciler:
     async def _reconcile_child(self, key: ObjectKey, job: GenericJob, ancestor: ReadOnlyTree) -> Result | None:
         """A job below one that is managed waits for that.
 
-        A controller above that resumes its jobs again gets time to be stopped itself: on a virtual
-        clock both could go on for ever without any passing.
+        It is suspended once a second at most: a controller above that resumes its jobs, and writes
+        its status each time, would otherwise never be quiet long enough to be suspended itself.
         """
         if not stopping.should_suspend_child_job(self.framework, job, ancestor):
             self._suspended_at.pop(key, None)
             return None
         now = self.framework.clock.time()
-        if self._suspended_at.get(key) == now:
-            return Result(requeue_after=CATCH_UP)
+        left = self._suspended_at.get(key, 0.0) + SUSPENDED_AGAIN_SECONDS - now
+        if left > 0:
+            return Result(requeue_after=timedelta(seconds=left))
         await job.patch(self.framework, job.suspend)
         self._suspended_at[key] = now
         self.framework.event(job.obj, "Normal", "Suspended", "Kueue managed child job suspended")

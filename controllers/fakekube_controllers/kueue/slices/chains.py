@@ -76,6 +76,18 @@ def latest_active(workloads: Iterable[Tree]) -> ReadOnlyTree | None:
     return None
 
 
+def granted_counts(workload: ReadOnlyTree) -> PodSetsCounts:
+    """How many pods of each podset a slice stands for: its own, and no more than were admitted.
+
+    The scheduler may admit what it has seen while the job makes its slice larger; upstream lets all
+    of them run then.
+    """
+    counts = podsetcounts.extract_pod_set_counts_from_workload(workload)
+    assignments = (states.admission(workload) or meta.EMPTY).get("podSetAssignments") or ()
+    admitted = {each["name"]: each["count"] for each in assignments if each.get("count") is not None}
+    return {name: min(count, admitted.get(name, count)) for name, count in counts.items()}
+
+
 def plan(workloads: Iterable[Tree], pod_sets: Iterable[ReadOnlyTree]) -> Plan:
     """What becomes of the Workloads of a job that has these podsets now. Upstream:
     EnsureWorkloadSlices.
@@ -87,12 +99,12 @@ def plan(workloads: Iterable[Tree], pod_sets: Iterable[ReadOnlyTree]) -> Plan:
     if selected is None:
         return Plan(None, to_finish)
     wanted = podsetcounts.extract_pod_set_counts(pod_sets)
-    present = podsetcounts.extract_pod_set_counts_from_workload(selected)
+    present = granted_counts(selected)
     if not podsetcounts.has_same_pod_set_keys(wanted, present):
         return Plan(None, to_finish, compatible=False)
-    if wanted == present:
+    if wanted == podsetcounts.extract_pod_set_counts_from_workload(selected) == present:
         return Plan(selected, to_finish)
-    if not states.has_quota_reservation(selected) or podsetcounts.scaled_down(present, wanted):
+    if wanted == present or not states.has_quota_reservation(selected) or podsetcounts.scaled_down(present, wanted):
         return Plan(selected, to_finish, wanted)
     return Plan(None, to_finish)
 

@@ -26,7 +26,7 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework.framework import workloads_of
 from fakekube_controllers.kueue.metrics import KueueMetrics
 from fakekube_controllers.kueue.slices import chains
-from fakekube_controllers.kueue.workload import podsetcounts, reasons, states
+from fakekube_controllers.kueue.workload import reasons, states
 
 BY_SLICE = "workload-slice-name"
 CATCH_UP = timedelta(milliseconds=5)
@@ -109,7 +109,7 @@ class ElasticJobUngater:
         chain = f"{request.namespace}/{chains.slice_name(active)}"
         if not self.consistency.satisfied(chain):
             return Result(requeue_after=CATCH_UP)
-        granted = podsetcounts.extract_pod_set_counts_from_workload(active)
+        granted = chains.granted_counts(active)
         for pod, update in pods_to_ungate(self.pods.by_index(BY_SLICE, chain), granted, partial(update_for, active)):
             written = await patches.patch(self.client, PODS, pod, partial(_ungate, update))
             if written is not None:

@@ -69,11 +69,15 @@ def add_node(what: str, count: int, details: Mapping[str, Json]) -> Change:
     return Change(ADD_NODE, "node", text, {"count": count, "what": what, **details})
 
 
+def with_count(change: Change, count: int) -> Change:
+    """The same nodes are to be added, but so many."""
+    details = {**change.details}
+    return add_node(str(details.pop("what")), count, {name: value for name, value in details.items() if name != "count"})
+
+
 def add_nodes(same: Sequence[Change]) -> Change:
     """Several changes that add the same nodes as one."""
-    details = {**same[0].details}
-    count = sum(int(str(each.details["count"])) for each in same)
-    return add_node(str(details.pop("what")), count, {name: value for name, value in details.items() if name != "count"})
+    return with_count(same[0], sum(int(str(each.details["count"])) for each in same))
 
 
 def uncordon(node: NodeInfo) -> Change:

@@ -56,9 +56,8 @@ class GangRoom:
             return Needed(None, ())
         if self._is_large:
             return Needed(self._counted(), ())
-        wanted = self._granted(is_partial=False) or self._granted(is_partial=True)
-        found = smallest.shrunk(self._snapshot, wanted, self.fits) if wanted else None
-        nodes = smallest.more_nodes(self._snapshot, self.fits, self._bare_node())
+        found = self._least_granted()
+        nodes = smallest.more_nodes(self._snapshot, self.fits, self._bare_node()) or self._unlike_nodes()
         if found is None:
             return Needed(nodes or (), ())
         return Needed(found, (nodes,) if nodes is not None else ())
@@ -73,11 +72,24 @@ class GangRoom:
         wanted = (bare.times(max(1, self._pods - placed)),)
         return wanted if self.fits(trial.changed(self._snapshot, wanted)) else ()
 
-    def _granted(self, *, is_partial: bool) -> Changes:
+    def _least_granted(self) -> Changes | None:
+        """The least of what is granted that will do.
+
+        What the pods that are needed are granted may not: others, which are tried before them, may
+        take it. Then it is what all pods lack.
+        """
+        for is_partial, gives_all in ((False, False), (True, False), (False, True)):
+            wanted = self._granted(is_partial=is_partial, gives_all=gives_all)
+            found = smallest.shrunk(self._snapshot, wanted, self.fits) if wanted else None
+            if found is not None:
+                return found
+        return None
+
+    def _granted(self, *, is_partial: bool, gives_all: bool) -> Changes:
         """What a cycle grants in which nodes are given what is missing; nothing: it does not help.
         """
         snapshot, state = self._snapshot.copy(), CycleState()
-        placer = generous.GenerousPlacer(self._algorithm, snapshot, state, self._root, is_partial=is_partial)
+        placer = generous.GenerousPlacer(self._algorithm, snapshot, state, self._root, is_partial=is_partial, gives_all=gives_all)
         results = self._run(placer)
         if not results[self._root.key].succeeded:
             return ()
@@ -87,13 +99,32 @@ class GangRoom:
         return trial.merged([*labels, *placer.granted(placed)])
 
     def _bare_node(self) -> smallest.NewNode | None:
-        """A node for the first pod, in a new placement."""
-        first = next((queued.info for leaf in self._root.leaves() for queued in leaf.unscheduled_pods), None)
-        if first is None:
-            return None
+        """A node in a new placement that will do for a pod of any group; None where no node can."""
+        kinds = self._bare_nodes()
+        return kinds[0][0] if len(kinds) == 1 else None
+
+    def _bare_nodes(self) -> Sequence[tuple[smallest.NewNode, int]]:
+        """Nodes that differ in labels that no node can have together, each as large as the largest,
+        with the number of pods that it is for; nothing where no such nodes would do.
+        """
         keys = [topology_key_of(info.group) for info in _all(self._root)]
         labels = {key: generous.NEW_DOMAIN for key in keys if key is not None}
-        return smallest.bare_node(self._snapshot, Room(self._algorithm.framework), first, labels)
+        room, found = Room(self._algorithm.framework), list[tuple[smallest.NewNode, int]]()
+        for leaf in self._root.leaves():
+            if not leaf.unscheduled_pods:
+                continue
+            bare = smallest.bare_node(self._snapshot, room, leaf.unscheduled_pods[0].info, labels)
+            if bare is None:
+                return ()
+            found.append((bare, len(leaf.unscheduled_pods)))
+        return smallest.as_few_kinds(self._snapshot, found)
+
+    def _unlike_nodes(self) -> Changes | None:
+        """Nodes of several kinds, as few as will do."""
+        kinds = self._bare_nodes()
+        if len(kinds) < 2:
+            return None
+        return smallest.shrunk(self._snapshot, tuple(node.times(count) for node, count in kinds), self.fits)
 
     # what is said of each placement
 

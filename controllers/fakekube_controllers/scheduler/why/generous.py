@@ -48,10 +48,12 @@ class GenerousPlacer(SnapshotPlacer):
     """Places pods on one snapshot, and grants what is missing.
 
     ``is_partial``: the group has its minimum, and what is asked is how one more pod would fit.
+    ``gives_all``: every pod is given what it lacks, be it needed or not.
     """
 
     def __init__(
         self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, root: PodGroupInfo, *, is_partial: bool = False,
+        gives_all: bool = False,
     ) -> None:
         super().__init__(algorithm, snapshot, state)
         self._room = Room(algorithm.framework, self._new_state)
@@ -60,7 +62,7 @@ class GenerousPlacer(SnapshotPlacer):
         self._leaf_of: dict[str, EntityKey] = {}
         self._progress: dict[EntityKey, tuple[int, int]] = {}
         self._grants: dict[int, Grant] = {}
-        self._asked, self._is_partial = 0, is_partial
+        self._asked, self._is_partial, self._gives_all = 0, is_partial, gives_all
         self._learn(root)
 
     def _learn(self, info: PodGroupInfo) -> None:
@@ -138,6 +140,8 @@ class GenerousPlacer(SnapshotPlacer):
     def _is_needed(self, queued: QueuedPodInfo) -> bool:
         """Whether all groups above a pod would be lost without it."""
         key: EntityKey | None = self._leaf_of[queued.info.uid]
+        if self._gives_all:
+            return True
         if self._is_partial:
             return not self._grants
         while key is not None:

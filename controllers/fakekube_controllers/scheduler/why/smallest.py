@@ -3,7 +3,7 @@
 ``fits`` says of a snapshot whether it does. Everything that is proposed was tried with it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -48,7 +48,10 @@ def shrunk(snapshot: Snapshot, wanted: Changes, fits: Fits) -> Changes | None:
 
 
 def _halved(change: Change) -> Change | None:
-    """Half of an amount, rounded down; None where there is no half."""
+    """Half of an amount, or of a number of nodes, rounded down; None where there is no half."""
+    if change.action == changes.ADD_NODE:
+        count = int(str(change.details["count"])) // 2
+        return changes.with_count(change, count) if count else None
     if change.action != changes.ADD_RESOURCE:
         return None
     resource = str(change.details["resource"])
@@ -121,11 +124,41 @@ def bare_node(snapshot: Snapshot, room: Room, pod: PodInfo, labels: Mapping[str,
     found = room.least(pod, with_node.restricted_to({name: None}))
     if found is None:
         return None
-    amounts: dict[str, Json] = {
-        str(each.details["resource"]): each.details["amount"] for each in found.changes if each.action == changes.ADD_RESOURCE}
-    all_labels: dict[str, Json] = dict(labels) | {
-        str(each.details["key"]): each.details["value"] for each in found.changes if each.action == changes.SET_LABEL}
+    amounts = {
+        str(each.details["resource"]): str(each.details["amount"])
+        for each in found.changes if each.action == changes.ADD_RESOURCE}
+    set_labels = {
+        str(each.details["key"]): str(each.details["value"]) for each in found.changes if each.action == changes.SET_LABEL}
+    return _of_parts(name, amounts, {**labels, **set_labels})
+
+
+def _of_parts(name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> NewNode:
     shown = ", ".join([*(f"{amount} {resource}" for resource, amount in amounts.items() if resource != "pods"),
-                       *(f"label {key}={value}" for key, value in all_labels.items())])
-    return NewNode(trial.changed_node(bare, found.changes), f"node with {shown}" if shown else "node",
-                   {"allocatable": amounts, "labels": all_labels})
+                       *(f"label {key}={value}" for key, value in labels.items())])
+    return NewNode(trial.bare_node(name, amounts, labels), f"node with {shown}" if shown else "node",
+                   {"allocatable": dict(amounts), "labels": dict(labels)})
+
+
+def as_few_kinds(snapshot: Snapshot, nodes: Sequence[tuple[NewNode, int]]) -> Sequence[tuple[NewNode, int]]:
+    """Bare nodes with the number of each, as nodes of as few kinds as their labels let be: whatever
+    pod goes to whichever of them finds what the largest has.
+    """
+    largest: dict[str, str] = {}
+    kinds: list[tuple[dict[str, str], int]] = []
+    for node, count in nodes:
+        amounts, labels = (_texts(node.details[part]) for part in ("allocatable", "labels"))
+        for resource, amount in amounts.items():
+            if changes.amount_of(resource, amount) > changes.amount_of(resource, largest.get(resource, "0")):
+                largest[resource] = amount
+        for number, (others, other_count) in enumerate(kinds):
+            if all(others.get(key, value) == value for key, value in labels.items()):
+                kinds[number] = others | labels, other_count + count
+                break
+        else:
+            kinds.append((labels, count))
+    name = trial.unused_name(snapshot)
+    return [(_of_parts(name, largest, labels), count) for labels, count in kinds]
+
+
+def _texts(details: Json) -> dict[str, str]:
+    return {str(key): str(value) for key, value in details.items()} if isinstance(details, dict) else {}

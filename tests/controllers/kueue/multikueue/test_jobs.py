@@ -221,3 +221,78 @@ async def test_pods_of_a_group_run_on_a_worker(fake_fleet: Fleet) -> None:
     await fake_fleet.advance("15m")
     [local] = await workers.workloads(fake_fleet, MANAGER)
     assert condition(local, "Finished")[:2] == ("True", "Succeeded")
+
+
+@pytest.mark.spec("KUEUE-158")
+async def test_a_copy_that_is_out_of_sync_is_to_be_sent_again(fake_fleet: Fleet) -> None:
+    """Given a Job that runs on a worker, when its copy there is finished as out of sync, then the
+    local one is not finished but evicted, as its check asks for another try.
+    """
+    await workers.set_up(fake_fleet, ("2",))
+    await fake_fleet[MANAGER].client.create(JOBS, workers.job())
+    await fake_fleet.run_until(lambda: admitted(fake_fleet))
+    await fake_fleet.advance("5s")
+    [copy] = await workers.workloads(fake_fleet, "worker1")
+    finished = {
+        "type": "Finished", "status": "True", "reason": "OutOfSync", "message": "out of sync",
+        "lastTransitionTime": "2026-01-01T00:01:00Z"}
+    changed = {**copy, "status": {**copy["status"], "conditions": [*copy["status"]["conditions"], finished]}}
+    await fake_fleet["worker1"].client.update(names.WORKLOADS, changed, subresource="status")
+    await fake_fleet.advance("2s")
+    told = [
+        event["message"] for event in (await fake_fleet[MANAGER].client.list(EVENTS, NS)).items
+        if (event["reason"], event["type"]) == ("MultiKueue", "Warning")]
+    text = 'Remote workload on worker cluster "worker1" is out of sync with its user job, resetting for re-dispatch'
+    assert told == [f'{text}, Previously: "Ready"']
+    [local] = await workers.workloads(fake_fleet, MANAGER)
+    assert condition(local, "Finished") == ("", "", "")
+    assert condition(local, "Evicted")[:2] == ("True", "AdmissionCheck")
+
+
+async def nominated(fleet: Fleet) -> list[str]:
+    """The workers that the local Workload may go to."""
+    [local] = await workers.workloads(fleet, MANAGER)
+    found: list[str] = local["status"].get("nominatedClusterNames", [])
+    return found
+
+
+@pytest.mark.spec("KUEUE-162")
+@pytest.mark.fakekube(fleet="manager,a,b,c,d,e", nodes=0, kueue={
+    "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+    "multiKueue": {"dispatcherName": "kueue.x-k8s.io/multikueue-dispatcher-incremental"},
+    "integrations": {"frameworks": ["batch/job"]}})
+async def test_workers_are_nominated_a_few_at_a_time(fake_fleet: Fleet) -> None:
+    """Given four workers without room and a dispatcher that nominates a few, when a Job is queued,
+    then three get a copy, and the fourth after five minutes; a fifth that is added to the
+    configuration later is nominated after five more.
+    """
+    await workers.set_up(fake_fleet, ("0",) * 5, used=("a", "b", "c", "d", "e"), listed=4)
+    await fake_fleet[MANAGER].client.create(JOBS, workers.job())
+    await fake_fleet.advance("5s")
+    assert await nominated(fake_fleet) == ["a", "b", "c"]
+    assert [len(await workers.workloads(fake_fleet, name)) for name in "abcd"] == [1, 1, 1, 0]
+    await fake_fleet.advance("4m")
+    assert await nominated(fake_fleet) == ["a", "b", "c"]
+    await fake_fleet.advance("2m")
+    assert await nominated(fake_fleet) == ["a", "b", "c", "d"]
+    clusters = {"spec": {"clusters": ["a", "b", "c", "d", "e"]}}
+    await fake_fleet[MANAGER].client.patch(names.MULTIKUEUE_CONFIGS, "c", "", clusters)
+    await fake_fleet.advance("6m")
+    assert await nominated(fake_fleet) == ["a", "b", "c", "d", "e"]
+    assert [len(await workers.workloads(fake_fleet, name)) for name in "de"] == [1, 1]
+
+
+@pytest.mark.spec("KUEUE-162")
+async def test_a_worker_that_is_added_gets_what_waits(fake_fleet: Fleet) -> None:
+    """Given a Job that waits as its only worker has no room, when another worker is added to the
+    configuration, then it goes there.
+    """
+    await workers.set_up(fake_fleet, ("0", "2"), listed=1)
+    await fake_fleet[MANAGER].client.create(JOBS, workers.job())
+    await fake_fleet.advance("10s")
+    assert await nominated(fake_fleet) == ["worker1"]
+    clusters = {"spec": {"clusters": ["worker1", "worker2"]}}
+    await fake_fleet[MANAGER].client.patch(names.MULTIKUEUE_CONFIGS, "c", "", clusters)
+    await fake_fleet.run_until(lambda: admitted(fake_fleet), within="1m")
+    [local] = await workers.workloads(fake_fleet, MANAGER)
+    assert local["status"]["clusterName"] == "worker2"

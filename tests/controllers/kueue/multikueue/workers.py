@@ -23,16 +23,22 @@ async def put_queue(fleet: Fleet, member: str, quota: str, checks: tuple[str, ..
     await client.create(names.LOCAL_QUEUES, {"metadata": {"name": "q", "namespace": NS}, "spec": {"clusterQueue": "cq"}})
 
 
-async def set_up(fleet: Fleet, quotas: tuple[str, ...] = ("2", "2"), checks: tuple[str, ...] = ()) -> None:
-    """A manager with much quota, and workers with what is said; MultiKueue between them."""
-    client, used = fleet[MANAGER].client, WORKERS[:len(quotas)]
+async def set_up(
+    fleet: Fleet, quotas: tuple[str, ...] = ("2", "2"), checks: tuple[str, ...] = (), *, used: tuple[str, ...] = WORKERS,
+    listed: int | None = None,
+) -> None:
+    """A manager with much quota, and workers with what is said; MultiKueue between them.
+
+    ``listed``: so many of the workers are in the configuration, all of them unless it is said.
+    """
+    client, used = fleet[MANAGER].client, used[:len(quotas)]
     for name, quota in zip(used, quotas, strict=True):
         await put_queue(fleet, name, quota)
         config = {"metadata": {"name": name, "namespace": "kueue-system"}, "stringData": {"kubeconfig": fleet.kubeconfig(name)}}
         await client.create(SECRETS, config, "kueue-system")
         source = {"kubeConfig": {"location": name, "locationType": "Secret"}}
         await client.create(names.MULTIKUEUE_CLUSTERS, {"metadata": {"name": name}, "spec": {"clusterSource": source}})
-    await client.create(names.MULTIKUEUE_CONFIGS, {"metadata": {"name": "c"}, "spec": {"clusters": list(used)}})
+    await client.create(names.MULTIKUEUE_CONFIGS, {"metadata": {"name": "c"}, "spec": {"clusters": list(used[:listed])}})
     parameters = {"apiGroup": names.GROUP, "kind": "MultiKueueConfig", "name": "c"}
     await client.create(names.ADMISSION_CHECKS, {
         "metadata": {"name": "mk"}, "spec": {"controllerName": names.MULTIKUEUE_CONTROLLER_NAME, "parameters": parameters}})

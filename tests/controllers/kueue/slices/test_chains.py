@@ -86,6 +86,16 @@ def test_a_slice_with_quota_only_shrinks(present, wanted, expected):
     assert (name_of(plan), plan.counts) == {"changed": ("a", wanted), "new": (None, None), "kept": ("a", None)}[expected]
 
 
+@pytest.mark.parametrize(("wanted", "expected"), [(3, (None, None)), (2, ("a", {"main": 2})), (1, ("a", {"main": 1}))])
+def test_what_was_admitted_counts(wanted, expected):
+    """Given a slice that became larger just as it was admitted with its former size When the job is
+    looked at Then it needs another slice for the larger size, and this one is cut for a smaller."""
+    workload = slice_of("a", count=3, reserved=True)
+    workload["status"]["admission"] = {"clusterQueue": "q", "podSetAssignments": [{"name": "main", "count": 2}]}
+    plan = chains.plan([workload], [{"name": "main", "count": wanted}])
+    assert (name_of(plan), plan.counts) == expected
+
+
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.booleans(), st.integers(0, 3)), max_size=7), st.integers(1, 3))
 def test_at_most_one_has_quota_and_one_waits(drawn, count):
     """Given any slices, replacing any others, with quota and evicted or not When the plan is

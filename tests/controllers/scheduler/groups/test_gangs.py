@@ -392,3 +392,27 @@ async def test_a_rejected_gang_that_loses_a_pod_fails_until_one_comes(gangs: Gan
     await gangs.pods("d", group="g", cpu=2)
     await gangs.advance()
     assert await gangs.bound() == ["a", "b", "d"]
+
+
+async def test_gangs_of_two_profiles_go_beside_each_other() -> None:
+    """Given two profiles, when each has a gang, then both are bound; a gang with pods of both is an
+    error that says so, until its pods are of one.
+    """
+    profiles = [{"schedulerName": "default-scheduler"}, {"schedulerName": "other"}]
+    config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}
+    async with cluster_of_gangs(scheduler_config=config) as cluster:
+        world = Gangs(cluster)
+        await world.node("n", 8)
+        for group, names, name in (("g", ("a", "b"), "other"), ("h", ("c", "d"), "default-scheduler")):
+            await world.group(group, 2)
+            await world.pods(*names, group=group, schedulerName=name)
+        await world.group("mixed", 2)
+        await world.pods("x", group="mixed")
+        await world.pods("y", group="mixed", schedulerName="other")
+        await world.advance()
+        assert await world.bound() == ["a", "b", "c", "d"]
+        assert (await world.status("mixed") or ("",) * 2)[1] == "SchedulerError"
+        await world.delete("y")
+        await world.pods("z", group="mixed")
+        await world.advance()
+        assert await world.bound() == ["a", "b", "c", "d", "x", "z"]

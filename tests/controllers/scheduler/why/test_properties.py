@@ -4,6 +4,7 @@ An example is data, from which the same cluster is made twice: once to do all, o
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from fakekube.client.resources import PODS
 from fakekube.composition.cluster import Cluster
 from tests.controllers.scheduler.why.applying import (
+    COMPOSITES,
     POD_GROUPS,
     apply,
     bound,
@@ -97,13 +99,17 @@ async def members_bound(running: Cluster) -> int:
     return sum(not name.startswith("filler") for name in await bound(running.client))
 
 
-async def do_what_is_proposed(make: Any, what: str, wanted: int) -> None:
-    """Make a cluster, and when not so many pods get a node, do what is proposed, and half of it."""
+async def do_what_is_proposed(
+    make: Any, what: str, wanted: int, count: Callable[[Cluster], Awaitable[int]] = members_bound,
+) -> None:
+    """Make a cluster, and when it does not ``count`` to what is wanted, do what is proposed, and
+    half of it.
+    """
     for half in (False, True):
         async with cluster() as running:
             await make(running)
             await retried(running)
-            if await members_bound(running) >= wanted:
+            if await count(running) >= wanted:
                 return
             answer = await running.why(what)
             assert answer.changes, f"nothing is proposed:\n{answer}"
@@ -113,8 +119,8 @@ async def do_what_is_proposed(make: Any, what: str, wanted: int) -> None:
             else:
                 await apply(running.client, answer.changes)
             await retried(running)
-            now = await members_bound(running)
-            assert (now >= wanted) is not half, f"{now} of {wanted} have a node with {'half of ' if half else ''}this:\n{answer}"
+            now = await count(running)
+            assert (now >= wanted) is not half, f"{now} of {wanted} with {'half of ' if half else ''}this:\n{answer}"
             if half:
                 return
             for changes in answer.alternatives:
@@ -123,7 +129,7 @@ async def do_what_is_proposed(make: Any, what: str, wanted: int) -> None:
                     await retried(other)
                     await apply(other.client, changes)
                     await retried(other)
-                    assert await members_bound(other) >= wanted, f"not with {changes}:\n{answer}"
+                    assert await count(other) >= wanted, f"not with {changes}:\n{answer}"
 
 
 @settings(max_examples=15)
@@ -153,3 +159,34 @@ def test_a_gang(nodes: list[Node], asked: Asked, minimum: int, more: int, in_zon
         await create(running.client, PODS, *(member(f"p{number}", asked, "g") for number in range(max(1, minimum + more - 1))))
 
     asyncio.run(do_what_is_proposed(make, "podgroup/g", minimum))
+
+
+# a group's pods, of which each asks for the same, and its minimum, which is their number
+GROUPS = st.lists(st.tuples(st.integers(1, 3), ASKED), min_size=1, max_size=3)
+REFERENCE = {"workloadName": "w", "templateName": "t"}
+
+
+@settings(max_examples=15)
+@given(NODES, GROUPS, st.none() | st.integers(1, 3))
+def test_a_tree_of_unlike_groups(nodes: list[Node], groups: list[tuple[int, Asked]], minimum: int | None) -> None:
+    """Given any nodes and a composite group of gangs that ask for other things, when it waits and
+    what is proposed is done, then as many gangs as it needs have nodes, and not with half.
+    """
+    wanted = 1 if minimum is None else min(minimum, len(groups))
+    policy: Any = {"basic": {}} if minimum is None else {"gang": {"minGroupCount": wanted}}
+
+    async def make(running: Cluster) -> None:
+        await make_nodes(running, nodes)
+        await create(running.client, COMPOSITES, {"metadata": {"name": "root", "namespace": "default"}, "spec": {
+            "schedulingPolicy": policy, "workloadRef": REFERENCE}})
+        for number, (count, asked) in enumerate(groups):
+            plain = asked._replace(is_gated=False, port=False, apart=False, spread=False)
+            parent = {"workloadRef": REFERENCE, "parentCompositePodGroupName": "root"}
+            await create(running.client, POD_GROUPS, gang(f"g{number}", count, **parent))
+            await create(running.client, PODS, *(member(f"p{number}-{each}", plain, f"g{number}") for each in range(count)))
+
+    async def whole(running: Cluster) -> int:
+        names = await bound(running.client)
+        return sum(all(f"p{number}-{each}" in names for each in range(count)) for number, (count, _) in enumerate(groups))
+
+    asyncio.run(do_what_is_proposed(make, "compositepodgroup/root", wanted, whole))
