@@ -20,7 +20,7 @@ from fakekube.client.resources import PODS
 from fakekube_controllers.kueue import names, pods, podset
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import construction, matching, objects
+from fakekube_controllers.kueue.jobframework import construction, matching, objects, workload_names
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import (
     WORKLOAD_DELETED,
@@ -40,7 +40,8 @@ NOT_FOUND = 404
 class Pod(ComposableJob):
     """A single pod, or a group; ``obj`` is the pod, or the first of the group.
 
-    ``group`` are the pods of a group, and None of a single pod; ``absent`` is how many are missing.
+    ``group`` are the pods of a group, and None of a single pod; ``absent`` is how many are missing,
+    ``rejected`` how many were deleted since they were too many.
     """
 
     resource = PODS
@@ -49,7 +50,7 @@ class Pod(ComposableJob):
         super().__init__(features, obj)
         self.group: list[Tree] | None = None
         self.is_found = obj is not None
-        self.absent = 0
+        self.absent, self.rejected = 0, 0
         self._key = ObjectKey("", "")
         self._now = 0.0
 
@@ -217,8 +218,8 @@ class Pod(ComposableJob):
             await self._remove_excess(framework, active[count:])
             self.group = active[:count]
         pod_sets = await construction.job_pod_sets(framework, self)
-        if len(pod_sets) > names.MAX_PODSETS:
-            raise UnretryableError(f"pod group can't include more than {names.MAX_PODSETS} roles")
+        if len(pod_sets) > (roles := groups.max_roles(self.features)):
+            raise UnretryableError(f"pod group can't include more than {roles} roles")
         workload = new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
         metadata = workload["metadata"]
         metadata["ownerReferences"] = with_owners((), self.group)
@@ -233,7 +234,8 @@ class Pod(ComposableJob):
 
     async def _construct_single(self, framework: Framework) -> Tree:
         pod_sets = await construction.job_pod_sets(framework, self)
-        name = construction.new_workload_name(self)
+        name = single_workload_name(self.obj) if self.features.KEPTexts else ""
+        name = name or construction.new_workload_name(self)
         workload = construction.new_workload(name, self.obj, pod_sets, framework.configuration)
         construction.put_owner(workload, self.obj)
         return workload
@@ -345,6 +347,7 @@ class Pod(ComposableJob):
             await self._let_go(framework, pod)
             if not meta.is_deleting(pod) and await self._delete(framework, pod):
                 framework.event(pod, "Normal", "ExcessPodDeleted", "Excess pod deleted")
+                self.rejected += 1
 
     def custom_workload_conditions(self, workload: ReadOnlyTree) -> list[Tree]:
         """Whether pods are waited for, where the Workload does not say so."""
@@ -370,6 +373,15 @@ class Pod(ComposableJob):
     def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:
         """A pod that was started is what it is."""
         return False
+
+
+def single_workload_name(pod: ReadOnlyTree) -> str:
+    """The name that KEP-976 has for the Workload of a single pod: without a hash.
+
+    Empty where it would be too long for a name.
+    """
+    name = f"{PODS.kind.lower()}-{meta.name_of(pod)}"
+    return name if len(name) <= workload_names.LONG_MAX_LENGTH else ""
 
 
 def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:

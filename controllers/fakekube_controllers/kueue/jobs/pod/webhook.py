@@ -46,7 +46,16 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
             value = meta.labels_of(pod).get(index, "")
             objects.put_metadata(pod, "labels", names.POD_GROUP_POD_INDEX_LABEL, value)
         pods.gate(pod, names.TOPOLOGY_GATE)
-    objects.put_metadata(pod, "annotations", names.ROLE_HASH_ANNOTATION, pods.role_hash(pod))
+    objects.put_metadata(pod, "annotations", names.ROLE_HASH_ANNOTATION, _role_of(pod, options.configuration.features))
+
+
+def _role_of(pod: ReadOnlyTree, features: Features) -> str:
+    """What tells a pod from others of its group; those of a parent differ in nothing but labels.
+    """
+    is_told = names.ROLE_HASH_ANNOTATION in meta.annotations_of(pod)
+    if features.KEPTexts and not is_told and names.SUSPENDED_BY_PARENT_ANNOTATION not in meta.annotations_of(pod):
+        return pods.role_hash_of_kep(pod)
+    return pods.role_hash(pod)
 
 
 async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, options: Options) -> bool:
