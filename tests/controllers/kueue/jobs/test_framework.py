@@ -80,8 +80,9 @@ async def test_a_priority_class_that_is_not_there_makes_no_workload(jobs):
     await jobs.create(labels=QUEUE | {CLASS: "c"})
     assert await jobs.workloads() == []
     assert await jobs.events() == []
+    assert not jobs.cluster.component("batch/job").worker.failures
     await jobs.client.create(names.WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": "c"}, "value": 7})
-    await jobs.advance(30)
+    await jobs.advance(1)
     spec = (await jobs.workload())["spec"]
     assert (spec["priority"], spec["priorityClassRef"]) == (
         7, {"group": names.GROUP, "kind": "WorkloadPriorityClass", "name": "c"})
