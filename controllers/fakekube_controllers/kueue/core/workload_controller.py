@@ -202,6 +202,8 @@ class WorkloadReconciler:
             if states.status(workload) == states.PENDING:
                 await self._end_backoff(workload)
                 return DONE
+        if states.condition(workload, reasons.REQUEUED) is None:
+            return None
         written = await self._patch(workload, partial(conditions.set_requeued, now=self._now))
         return DONE if written is not None else None
 
@@ -287,6 +289,8 @@ class WorkloadReconciler:
     async def _sync_conditions(self, workload: ReadOnlyTree) -> ReadOnlyTree:
         kueue, now = self.kueue, self._now
         blocker = conditions.quota_reserved_condition(workload, kueue)
+        if blocker is None and reservation.is_admitted_condition_synced(workload, kueue.features):
+            return workload
 
         def update(changed: Tree) -> bool:
             updated = False

@@ -19,6 +19,7 @@ from fakekube_controllers.kueue.queues.inadmissible import (
     LONG_BATCH_PERIOD_SECONDS,
     InadmissibleRequeuer,
 )
+from fakekube_controllers.kueue.queues.known import NOWHERE, KnownQueues, LocalQueue
 from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
 from fakekube_controllers.kueue.queues.second_pass import SecondPassQueue
 from fakekube_controllers.kueue.workload import states
@@ -47,29 +48,16 @@ class Objects(Protocol):
         """Labels of a namespace; None if it is not there."""
 
 
-class LocalQueue:
-    """The pending Workloads of a LocalQueue that no scheduler works on, and the finished ones."""
-
-    __slots__ = ("cluster_queue", "finished", "items", "key")
-
-    def __init__(self, key: LocalQueueKey, cluster_queue: str) -> None:
-        self.key, self.cluster_queue = key, cluster_queue
-        self.items: dict[ObjectKey, Info] = {}
-        self.finished: dict[ObjectKey, None] = {}
-
-
-class Queues:
+class Queues(KnownQueues):
     """``is_cluster_queue_active`` is the cache's word on whether a ClusterQueue may admit."""
 
     def __init__(
         self, clock: "Clock", objects: Objects, *, is_cluster_queue_active: Callable[[str], bool],
         options: InfoOptions, ordering: Ordering,
     ) -> None:
+        super().__init__()
         self._clock, self._objects, self._is_active = clock, objects, is_cluster_queue_active
         self._options, self._ordering = options, ordering
-        self._cluster_queues: dict[str, ClusterQueue] = {}
-        self._local_queues: dict[LocalQueueKey, LocalQueue] = {}
-        self._assigned: dict[ObjectKey, LocalQueueKey] = {}  # through the whole life of a Workload
         self._finished: dict[ObjectKey, LocalQueueKey] = {}
         self._cohorts = Cohorts()
         self._second_pass = SecondPassQueue()
@@ -213,78 +201,11 @@ class Queues:
     def _delete_from_local_queue(self, cluster_queue: ClusterQueue, local_queue: LocalQueue) -> None:
         for key in local_queue.items:
             cluster_queue.delete(key)
+        if cluster_queue.inflight is not None and local_queue_key(cluster_queue.inflight.obj) == local_queue.key:
+            cluster_queue.delete(cluster_queue.inflight.key)  # the scheduler's, and in no LocalQueue
         for key in local_queue.finished:
             cluster_queue.finished.pop(key, None)
         cluster_queue.local_queues.pop(local_queue.key, None)
-
-    # -- what is known ----------------------------------------------------------------------------
-
-    def local_queue_exists(self, key: LocalQueueKey) -> bool:
-        """Whether a LocalQueue is there and takes Workloads."""
-        return key in self._local_queues
-
-    def default_local_queue_exists(self, namespace: str) -> bool:
-        """Whether the namespace has a LocalQueue for jobs that name none."""
-        return LocalQueueKey(namespace, "default") in self._local_queues
-
-    def queue_for_workload_exists(self, workload: ReadOnlyTree) -> bool:
-        """Whether the LocalQueue that a Workload names is there."""
-        return local_queue_key(workload) in self._local_queues
-
-    def cluster_queue_from_local_queue(self, key: LocalQueueKey) -> str | None:
-        """The ClusterQueue that a LocalQueue names; None if there is no such LocalQueue."""
-        found = self._local_queues.get(key)
-        return found.cluster_queue if found is not None else None
-
-    def cluster_queue_for_workload(self, workload: ReadOnlyTree) -> tuple[str, bool]:
-        """The ClusterQueue that a Workload is to be queued in, and whether that is there.
-
-        Without its LocalQueue it has no name.
-        """
-        name = self.cluster_queue_from_local_queue(local_queue_key(workload))
-        return name or "", name in self._cluster_queues
-
-    def cluster_queue_names(self) -> Sequence[str]:
-        """All ClusterQueues."""
-        return list(self._cluster_queues)
-
-    def cluster_queue(self, name: str) -> ClusterQueue | None:
-        """The queue of a ClusterQueue, to be read."""
-        return self._cluster_queues.get(name)
-
-    def local_queue(self, key: LocalQueueKey) -> LocalQueue | None:
-        """That of a LocalQueue, to be read."""
-        return self._local_queues.get(key)
-
-    def pending_workloads(self, local_queue: LocalQueueKey) -> int | None:
-        """How many wait in a LocalQueue; None if it is not there or stopped."""
-        found = self._local_queues.get(local_queue)
-        return len(found.items) if found is not None else None
-
-    def pending(self, cluster_queue: str) -> int | None:
-        """How many wait in a ClusterQueue; None if it is not there."""
-        found = self._cluster_queues.get(cluster_queue)
-        return found.pending_total if found is not None else None
-
-    def pending_workloads_info(self, cluster_queue: str) -> list[Info]:
-        """Those that wait in a ClusterQueue, in the order of the queue."""
-        found = self._cluster_queues.get(cluster_queue)
-        return found.snapshot() if found is not None else []
-
-    def get_no_fit_reason(self, workload: ReadOnlyTree) -> str | None:
-        """Why a Workload of the same shape did not fit, if that is why this one is not tried."""
-        found = self._cluster_queues.get(self.cluster_queue_for_workload(workload)[0])
-        return found.get_no_fit_reason(key_of(workload)) if found is not None else None
-
-    def is_pending_active(self, key: ObjectKey) -> bool:
-        """Whether a Workload is among those that the scheduler is to try."""
-        found = self._cluster_queues.get(self.cluster_queue_from_local_queue(self._assigned.get(key, _NOWHERE)) or "")
-        return found is not None and found.heap.get(key) is not None
-
-    def has_pending_active(self, cluster_queue: str) -> bool:
-        """Whether the scheduler is to try something of a ClusterQueue."""
-        found = self._cluster_queues.get(cluster_queue)
-        return found is not None and len(found.heap) > 0
 
     # -- Workloads --------------------------------------------------------------------------------
 
@@ -342,7 +263,7 @@ class Queues:
 
     def delete_workload(self, key: ObjectKey) -> None:
         """A Workload does not wait any more."""
-        local_queue = self._local_queues.get(self._assigned.get(key, _NOWHERE))
+        local_queue = self._local_queues.get(self._assigned.get(key, NOWHERE))
         if local_queue is None:
             return
         local_queue.items.pop(key, None)
@@ -355,7 +276,7 @@ class Queues:
         """A Workload is gone, or in another queue."""
         self.delete_workload(key)
         self._assigned.pop(key, None)
-        local_queue = self._local_queues.get(self._finished.pop(key, _NOWHERE))
+        local_queue = self._local_queues.get(self._finished.pop(key, NOWHERE))
         if local_queue is not None:
             local_queue.finished.pop(key, None)
             cluster_queue = self._cluster_queues.get(local_queue.cluster_queue)
@@ -398,7 +319,7 @@ class Queues:
                 continue
             info.cluster_queue = name
             taken.append(info)
-            local_queue = self._local_queues.get(self._assigned.get(info.key, _NOWHERE))
+            local_queue = self._local_queues.get(self._assigned.get(info.key, NOWHERE))
             if local_queue is not None:
                 local_queue.items.pop(info.key, None)
         return taken
@@ -436,7 +357,7 @@ class Queues:
         """Do something that frees quota; what waits in the same tree of cohorts is tried again."""
         if action is not None:
             action()
-        name = self.cluster_queue_from_local_queue(self._assigned.get(key, _NOWHERE))
+        name = self.cluster_queue_from_local_queue(self._assigned.get(key, NOWHERE))
         if name is not None:
             self.notify_retry_inadmissible((name,))
         self.broadcast()  # what waits at the head of its queue may see the quota at once
@@ -457,6 +378,3 @@ class Queues:
                 moved = True
         if moved:
             self.broadcast()
-
-
-_NOWHERE = LocalQueueKey("", "")

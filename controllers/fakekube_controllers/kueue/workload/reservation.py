@@ -6,7 +6,7 @@ in Unix seconds. Upstream: pkg/workload/workload.go, SyncAdmittedCondition in ad
 
 from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.conditions import Status as ConditionStatus
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import to_resource_list
 from fakekube_controllers.kueue.workload import admissionchecks, reasons, states
@@ -90,6 +90,13 @@ def unset_quota_reservation_with_condition(
     return sync_admitted_condition(workload, now=now, features=features) or changed
 
 
+def is_admitted_condition_synced(workload: ReadOnlyTree, features: Features) -> bool:
+    """Whether ``sync_admitted_condition`` would change nothing. False may be wrong."""
+    if features.UnadmittedWorkloadsObservability:
+        return False
+    return states.is_admitted(workload) == (_admitted_condition(workload, features)[0] == "True")
+
+
 def sync_admitted_condition(workload: Tree, *, now: float, features: Features) -> bool:
     """Make ``Admitted`` what quota, checks and topology say.
 
@@ -108,7 +115,7 @@ def sync_admitted_condition(workload: Tree, *, now: float, features: Features) -
     return set_condition(workload, reasons.ADMITTED, status, reason, message, now=now)
 
 
-def _admitted_condition(workload: Tree, features: Features) -> tuple[ConditionStatus, str, str]:
+def _admitted_condition(workload: ReadOnlyTree, features: Features) -> tuple[ConditionStatus, str, str]:
     precise = features.UnadmittedWorkloadsObservability
     reserved = states.has_quota_reservation(workload)
     ready = admissionchecks.has_all_checks_ready(workload)
