@@ -12,13 +12,14 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
+from fakekube_controllers.kueue.jobframework import defaults, objects, validation
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving
 from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET, LEADER_WORKER_SETS
 from fakekube_controllers.kueue.jobs.leaderworkerset import groups
 from fakekube_controllers.kueue.topology import validation as topology_validation
 from fakekube_controllers.kueue.topology.requests import TopologyRequestError
+from fakekube_controllers.kueue.webhooks import declaring
 
 TEMPLATE = "spec.leaderWorkerTemplate"
 LEADER, WORKER = f"{TEMPLATE}.leaderTemplate", f"{TEMPLATE}.workerTemplate"
@@ -54,7 +55,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
         found += _topology_errors(lws, features)
     if old is not None and await defaults.workload_should_be_suspended(client, lws, options, tolerates_deleting=True):
         found += _shape_errors(old, lws, features)
-    webhooks.refuse(found)
+    declaring.refuse(found)
 
 
 def _shape_errors(old: ReadOnlyTree, lws: ReadOnlyTree, features: Features) -> list[FieldError]:
