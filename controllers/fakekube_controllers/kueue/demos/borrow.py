@@ -40,4 +40,4 @@ async def tell(stage: Any) -> None:
 
 def demo() -> Demo:
     """The demonstration."""
-    return scenery.demo(tell, "Two teams in a cohort: quota is borrowed, and taken back.", JOBS, WORKLOADS)
+    return scenery.demo(tell, "Two teams lend each other quota, and take it back.", JOBS, WORKLOADS)

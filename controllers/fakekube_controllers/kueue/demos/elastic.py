@@ -38,5 +38,5 @@ async def tell(stage: Any) -> None:
 def demo() -> Demo:
     """The demonstration."""
     return scenery.demo(
-        tell, "A Job that changes its size while it runs, by workload slices (KEP-77).", JOBS, WORKLOADS, PODS,
+        tell, "A Job changes its size while it runs (KEP-77).", JOBS, WORKLOADS, PODS,
         told={"QuotaReserved": "quota", "WorkloadSliceReplaced": "a slice is replaced"})

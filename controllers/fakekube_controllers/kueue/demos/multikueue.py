@@ -75,6 +75,6 @@ def demo() -> Demo:
     """The demonstration."""
     rows = {**scenery.follows(JOBS, WORKLOADS, PODS), WORKLOADS: _workload_row}
     return scenery.demo(
-        tell, "Jobs that run on other clusters, and one that outlives its cluster.", JOBS, WORKLOADS, PODS,
+        tell, "Jobs run on other clusters, and outlive one of them.", JOBS, WORKLOADS, PODS,
         header=(*scenery.HEADER, "CLUSTER"), told={"MultiKueue": "MultiKueue"}, fleet=("manager", *WORKERS),
         follows=rows, nodes=2, speed=60.0)

@@ -43,4 +43,4 @@ async def tell(stage: Any) -> None:
 def demo() -> Demo:
     """The demonstration."""
     return scenery.demo(
-        tell, "Plain pods that start together, and a replacement for one that fails (KEP-976).", WORKLOADS, PODS)
+        tell, "Plain pods start together (KEP-976).", WORKLOADS, PODS)

@@ -34,4 +34,4 @@ async def tell(stage: Any) -> None:
 
 def demo() -> Demo:
     """The demonstration."""
-    return scenery.demo(tell, "Jobs in a queue: two have quota, one waits, and an urgent one does not.", JOBS, WORKLOADS)
+    return scenery.demo(tell, "Jobs wait in a queue, and an urgent one does not.", JOBS, WORKLOADS)
