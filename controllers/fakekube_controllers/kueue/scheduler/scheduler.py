@@ -49,7 +49,8 @@ class Scheduler:
     def __init__(self, kueue: "Kueue", ctx: "Context") -> None:
         self._kueue, self._ctx = kueue, ctx
         self.settings = settings_of(kueue.configuration, kueue.ordering)
-        features = kueue.features
+        features, waits = kueue.features, kueue.configuration.wait_for_pods_ready
+        self._blocks_admission = waits is not None and waits.block_admission
         self._recorder = kueue.recorder(names.ADMISSION_NAME)
         self._issuer = PreemptionIssuer(
             kueue.client, self._recorder, kueue.metrics, kueue.preemption_expectations, features,
@@ -175,7 +176,7 @@ class Scheduler:
         ready.
         """
         cache = self._kueue.cache
-        if states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
+        if not self._blocks_admission or states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
             return
         await self._unset_quota_reservation(
             entry, reasons.WAITING_FOR_PODS_READY, reasons.WAITING,
