@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.client.resources import JOBS, NAMESPACES, PRIORITY_CLASSES
 from fakekube_controllers.kueue import names
@@ -69,7 +70,7 @@ async def test_owners_are_not_followed_for_ever(jobs):
 async def test_an_owner_that_is_gone_is_told(jobs):
     """Given a Job whose owner is not there When it is created Then it is refused."""
     ghost = {"metadata": {"name": "ghost", "uid": "u"}}
-    with pytest.raises(Exception, match="workload owner not found"):
+    with pytest.raises(APIError, match=r"denied the request: \S+ \"ghost\" not found"):
         await child(jobs, ghost)
 
 
