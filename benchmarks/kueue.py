@@ -3,8 +3,9 @@
 ``python -m benchmarks.kueue NAME`` plays one load in this process and prints its figures as JSON.
 The loads are those of Kueue's performance tests (test/performance/scheduler/configs); the runner
 does what theirs does: it ends what has run long enough, and takes the quota of what was evicted.
-Every write and every watch goes through the API. Time is virtual, so that the load lasts as long as
-Kueue and its delays make it; upstream's figures beside are those of its own runs, in real time.
+Every write and every watch goes through the API; garbage is collected as ``fakekube serve`` does.
+Time is virtual, so that the load lasts as long as Kueue and its delays make it; upstream's figures
+beside are those of its own runs, in real time.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import orjson
+
 from benchmarks.table import Figure, decode_seconds
 from fakekube.apimachinery import meta, quantity, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -25,6 +28,7 @@ from fakekube.client.resources import NAMESPACES, NODES
 from fakekube.composition.cluster import Cluster
 from fakekube.runtime.builder import Declaration, Options
 from fakekube.runtime.context import Context
+from fakekube.util.collector import PacedCollector
 from fakekube_controllers.kueue import addon
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, RESOURCE_FLAVORS, TOPOLOGIES, WORKLOADS
 
@@ -173,7 +177,7 @@ class Runner:
 
     async def _finish(self, key: str) -> None:
         namespace, _, name = key.partition("/")
-        found = await self._ctx.client.get(WORKLOADS, name, namespace)
+        found = self._read(namespace, name)
         if meta.is_condition_true(found, "Evicted") or not meta.is_condition_true(found, "Admitted"):
             return
         await self._write(found, [("Finished", "True", "ByTest", "By test runner")])
@@ -181,12 +185,17 @@ class Runner:
         self.finished += 1
 
     async def _release(self, obj: ReadOnlyTree) -> None:
-        found = await self._ctx.client.get(WORKLOADS, meta.name_of(obj), meta.namespace_of(obj))
+        found = self._read(meta.namespace_of(obj), meta.name_of(obj))
         if "admission" in found["status"]:
             del found["status"]["admission"]
             text = "Evicted by the test runner"
             await self._write(found, [("QuotaReserved", "False", "Pending", text), (
                 "Admitted", "False", "NoReservation", "The workload has no reservation")])
+
+    def _read(self, namespace: str, name: str) -> Tree:
+        """A Workload as the cache has it, to be changed."""
+        found: Tree = orjson.loads(orjson.dumps(self._ctx.lister(WORKLOADS).get(namespace, name)))
+        return found
 
     async def _write(self, found: Tree, changed: list[tuple[str, str, str, str]]) -> None:
         conditions = found["status"]["conditions"]
@@ -264,9 +273,11 @@ async def play(load: Load) -> dict[str, float]:
     """The figures of a load."""
     total = load.cohorts * load.queues * sum(each.count for each in load.classes)
     runner = Runner(load)
+    collector = PacedCollector(asyncio.get_running_loop().call_later)
     extra = [addon(), Declaration("runner", lambda: runner, Options())]
     async with Cluster(nodes=0, clock="manual", controllers="", extra=extra) as cluster:
         await _make_queues(cluster, load)
+        collector.start()
         began, started, cpu = cluster.clock.time(), time.perf_counter(), time.process_time()
         runner.begin()
         await cluster.run_until(lambda: runner.finished == total)

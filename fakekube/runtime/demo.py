@@ -21,7 +21,9 @@ class Demo(NamedTuple):
     The cluster runs ``addons`` and has so many ``nodes``. The table has a ``header``, and
     ``follows`` says which objects it shows, and how. ``told`` are the reasons of Events worth a
     line, each with what it means. ``outcome(pod, attempt, container)`` says how containers fare.
-    ``speed`` is how many times as fast as the wall's time goes.
+    ``speed`` is how many times as fast as the wall's time goes. ``options`` are more of the
+    cluster's. With names in ``fleet`` there are several clusters with one clock: the first is
+    ``cluster``, ``fleet`` has all, and the last column of the table says whose an object is.
     """
 
     tell: Callable[[Any], Awaitable[None]]
@@ -33,3 +35,5 @@ class Demo(NamedTuple):
     outcome: Callable[[Tree, int, str], Tree | None] | None = None
     nodes: int = 2
     speed: float = 10.0
+    options: Mapping[str, Any] = MappingProxyType({})
+    fleet: tuple[str, ...] = ()

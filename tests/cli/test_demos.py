@@ -23,6 +23,7 @@ from fakekube.cli.demos import stage
 from fakekube.cli.live import LiveTable
 from fakekube.cli.main import cli
 from fakekube_controllers.jobset import demo as jobset_demo
+from fakekube_controllers.kueue.demos import borrow, elastic, multikueue, podgroup, queue
 
 from .conftest import FAKEKUBE, START_SECONDS
 
@@ -36,6 +37,30 @@ BROUGHT = {
         "the JobSet starts anew: applying RestartJobSet failure policy action (first failed job: train-worker-1)",
         "the JobSet is done: jobset completed successfully", "succeeded in run 2: the set is Completed",
         "the Jobs that have ended: train-worker-0, train-worker-1", "At the end: OBJECT STATUS READY NODE train Completed",
+    ]),
+    "queue": (queue.demo, [
+        "three Jobs of one cpu each", "Two are admitted, and their Jobs run", "Now one comes that needs both cpus and is urgent",
+        "a Workload gives way: Preempted to accommodate a workload", "The other Job gave way", "All four are done",
+        "At the end: OBJECT STATUS SAYS KIND job-0 Complete",
+    ]),
+    "borrow": (borrow.demo, [
+        "what one does not use, the other may borrow", "red has borrowed 2 cpus of blue's",
+        "due to reclamation within the cohort", "What is red's own is safe", "All five are done",
+        "At the end: OBJECT STATUS SAYS KIND red-0 Complete",
+    ]),
+    "elastic": (elastic.demo, [
+        "the annotation kueue.x-k8s.io/elastic-job", "new pods wait behind a gate", "The Job was never suspended",
+        "2 more needed Workload", "the four others run on", "admitted at once: three pods run",
+        "At the end: OBJECT STATUS SAYS KIND train Running 3 active",
+    ]),
+    "pod-group": (podgroup.demo, [
+        "Pods without a Job", "there is no Workload before the group is complete", "One of them is going to fail", "c has failed",
+        "d was let through at once", "At the end: OBJECT STATUS SAYS KIND a Succeeded",
+    ]),
+    "multikueue": (multikueue.demo, [
+        "Three clusters", 'MultiKueue: The workload was admitted on "worker2"', "worker2 admitted it, keeps it and runs the Job",
+        "nothing is left on the worker", "which we cut off now", "was lost for too long", "what was left there is collected",
+        "At the end: OBJECT STATUS SAYS KIND CLUSTER big Complete 0 active Job manager",
     ]),
 }
 """Demonstrations that come with add-ons."""

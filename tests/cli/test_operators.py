@@ -129,6 +129,48 @@ def test_an_operator_brings_several_webhooks_in_one_configuration(serve: Callabl
         assert server.get(f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations")[1]["items"] == []
 
 
+def test_run_takes_kueue_to_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
+    """Given a server without Kueue and a configuration of it / when Kueue runs beside the server /
+    then its webhooks and conversions are asked over HTTPS, and a Job is let in; what is wrong in
+    the configuration is told before anything is done.
+    """
+    server, config = serve("--nodes", "1"), tmp_path / "kueue.yaml"
+    config.write_text("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n")
+
+    def post(path: str, kind: str, name: str, version: str = "kueue.x-k8s.io/v1beta2", **spec: Any) -> Any:
+        body = json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}).encode()
+        return urlopen(Request(f"{server.url}/apis/{version}/{path}", body, {"Content-Type": "application/json"}), timeout=20)
+
+    def quota(nominal: str) -> dict[str, Any]:
+        flavor = {"name": "f", "resources": [{"name": "cpu", "nominalQuota": nominal}]}
+        return {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}]}
+
+    with subprocess.Popen(
+            [*FAKEKUBE, "run", "kueue", "--kubeconfig", str(server.kubeconfig), "--kueue-config", str(config)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(2)]
+        assert said[1] == "running kueue; Ctrl-C ends it\n"
+        post("resourceflavors", "ResourceFlavor", "f").close()
+        with pytest.raises(HTTPError) as refused:
+            post("clusterqueues", "ClusterQueue", "q", **quota("-1"))
+        assert json.load(refused.value)["message"].startswith('admission webhook "vclusterqueue.kb.io" denied the request: spec')
+        with post("clusterqueues", "ClusterQueue", "q", "kueue.x-k8s.io/v1beta1", cohort="all", **quota("4")) as answer:
+            assert json.load(answer)["spec"]["cohort"] == "all"
+        assert server.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/q")[1]["spec"]["cohortName"] == "all"
+        post("namespaces/default/localqueues", "LocalQueue", "default", clusterQueue="q").close()
+        container = {"name": "c", "image": "busybox", "resources": {"requests": {"cpu": "1"}}}
+        template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+        with post("namespaces/default/jobs", "Job", "j", "batch/v1", template=template) as answer:
+            assert json.load(answer)["spec"]["suspend"] is True
+        end, suspended = time.monotonic() + START_SECONDS, True
+        while suspended and time.monotonic() < end:
+            suspended = server.get("/apis/batch/v1/namespaces/default/jobs/j")[1]["spec"]["suspend"]
+        assert suspended is False
+        process.send_signal(signal.SIGINT)
+        assert process.wait(START_SECONDS) == 0
+
+
 def test_an_operator_with_a_lease_waits_for_it(serve: Callable[..., Serving], tmp_path: Path) -> None:
     """Given an add-on that runs under a lease, when it has begun, then the lease is its own."""
     server = serve("--controllers", "")

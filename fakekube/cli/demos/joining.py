@@ -13,10 +13,11 @@ from pathlib import Path
 import click
 
 from fakekube.composition.cluster import Cluster
+from fakekube.composition.fleet import Fleet
 
 
 @contextlib.asynccontextmanager
-async def served(cluster: Cluster, kubeconfig: str | None) -> AsyncIterator[str]:
+async def served(cluster: Cluster | Fleet, kubeconfig: str | None) -> AsyncIterator[str]:
     """Serve the cluster; gives the line that leads a shell there. Raises ClickException.
 
     ``kubeconfig`` is the file to write; without one it is a temporary one, which goes at the end.

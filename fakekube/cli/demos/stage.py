@@ -25,7 +25,7 @@ from fakekube.cli.demos import joining
 from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
 from fakekube.composition.cluster import Cluster
-from fakekube.composition.options import ClusterOptions
+from fakekube.composition.fleet import Fleet
 from fakekube.runtime.demo import Demo, Row
 from fakekube.util.entrypoints import EntryPoint, entry_points
 from fakekube.util.tasks import Tasks
@@ -40,12 +40,15 @@ class Story(ABC):
     """One demonstration; a subclass says the rest.
 
     ``told`` are the Events worth a line, each with what it means. ``extra`` are
-    add-ons that the cluster runs, ``feature_gates`` as ``serve --feature-gates``.
+    add-ons that the cluster runs, ``feature_gates`` as ``serve --feature-gates``, ``options`` more
+    of the cluster's. With ``members`` it is a fleet, whose first cluster is ``cluster``.
     """
 
     nodes = 2
     feature_gates = ""
     extra: tuple[Any, ...] = ()
+    options: ClassVar[Mapping[str, Any]] = {}
+    members: tuple[str, ...] = ()
     header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
     told: ClassVar[Mapping[str, str]] = {
         "SuccessfulCreate": "the controller makes a pod", "Scheduled": "the scheduler picks a node",
@@ -54,6 +57,7 @@ class Story(ABC):
 
     def __init__(self) -> None:
         self.cluster: Cluster
+        self.fleet: Fleet
         self.table: LiveTable
         self.pauses = False
         self._look: Callable[[], bool] | None = None
@@ -209,7 +213,8 @@ def installed() -> Mapping[str, EntryPoint]:
 def declared(demo: Demo) -> Story:
     """The demonstration that a package declares."""
     class Declared(Story):
-        nodes, extra, header = demo.nodes, demo.addons, demo.header
+        nodes, extra, header, members = demo.nodes, demo.addons, demo.header, demo.fleet
+        options: ClassVar[Mapping[str, Any]] = demo.options
         told: ClassVar[Mapping[str, str]] = demo.told
 
         def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
@@ -252,12 +257,17 @@ async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> No
 
 
 @asynccontextmanager
-async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster]:
-    options = ClusterOptions.of(nodes=story.nodes, clock=clock, feature_gates=story.feature_gates)
-    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric, extra=story.extra) as cluster:
-        story.cluster = cluster
+async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster | Fleet]:
+    given = {
+        "nodes": story.nodes, "clock": clock, "feature_gates": story.feature_gates, "outcome": story.outcome,
+        "on_metric": story.metric, "extra": story.extra, **story.options}
+    async with Fleet(*story.members, **given) if story.members else Cluster(**given) as made:
+        if isinstance(made, Cluster):
+            story.cluster = made
+        else:
+            story.cluster, story.fleet = made.first, made
         async with _show(story):
-            yield cluster
+            yield made
 
 
 async def _tell(story: Story) -> None:
@@ -279,9 +289,11 @@ async def _show(story: Story) -> AsyncIterator[None]:
             telling.cancel()  # nobody reads any more, say
 
     tasks = Tasks(give_up)
-    for resource, row in story.follows().items():
-        tasks.spawn(_follow(story, resource, row), f"demo {resource}")
-    tasks.spawn(_follow_events(story), "demo events")
+    clusters: Mapping[str, Cluster] = story.fleet if story.members else {"": cluster}
+    for member, each in clusters.items():
+        for resource, row in story.follows().items():
+            tasks.spawn(_follow(story, each, member, resource, row), f"demo {resource} {member}")
+        tasks.spawn(_follow_events(story, each), f"demo events {member}")
     try:
         yield
     except asyncio.CancelledError:
@@ -292,18 +304,19 @@ async def _show(story: Story) -> AsyncIterator[None]:
         await tasks.close()
 
 
-async def _follow(story: Story, resource: Resource, row: Row) -> None:
-    async for event in await story.cluster.client.watch(resource):
-        key = f"{resource.plural}/{meta.name_of(event.object)}"
+async def _follow(story: Story, cluster: Cluster, member: str, resource: Resource, row: Row) -> None:
+    whose = (member,) if member else ()
+    async for event in await cluster.client.watch(resource):
+        key = f"{member}/{resource.plural}/{meta.name_of(event.object)}"
         if event.type == "DELETED":
             story.table.drop(key)
         elif event.type in ("ADDED", "MODIFIED"):
-            story.table.put(key, row(event.object))
+            story.table.put(key, (*row(event.object), *whose))
         story.look()
 
 
-async def _follow_events(story: Story) -> None:
-    async for event in await story.cluster.client.watch(EVENTS):
+async def _follow_events(story: Story, cluster: Cluster) -> None:
+    async for event in await cluster.client.watch(EVENTS):
         reason = str(event.object.get("reason"))
         # one that comes again is the same Event, counted
         if event.type in ("ADDED", "MODIFIED") and reason in story.told:

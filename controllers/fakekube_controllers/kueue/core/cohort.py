@@ -32,10 +32,19 @@ class CohortReconciler:
     def setup(self, queue: "WorkQueue[Request]") -> None:
         """Follow cohorts."""
         self.queue = queue
-        self.ctx.add_handler(COHORTS, self._add, self._update, self._add)
+        self.ctx.add_handler(COHORTS, self._seen, self._update, self._add)
+
+    def _seen(self, cohort: ReadOnlyTree) -> None:
+        # at once: without it the quota of its tree would be another in the first cycle
+        self._take(cohort)
+        self._add(cohort)
 
     def _add(self, cohort: ReadOnlyTree) -> None:
         self.queue.add(Request("", meta.name_of(cohort)))
+
+    def _take(self, cohort: ReadOnlyTree) -> None:
+        self.kueue.cache.add_or_update_cohort(cohort)
+        self.kueue.queues.add_or_update_cohort(cohort)
 
     def _update(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
         if states.spec_of(old) != states.spec_of(new):
@@ -54,8 +63,7 @@ class CohortReconciler:
             self.kueue.cache.delete_cohort(request.name)
             self.kueue.queues.delete_cohort(request.name)
             return None
-        self.kueue.cache.add_or_update_cohort(cohort)
-        self.kueue.queues.add_or_update_cohort(cohort)
+        self._take(cohort)
         status: Tree = {field: value for field, value in states.status_of(cohort).items() if field != "fairSharing"}
         if self.kueue.configuration.fair_sharing is not None:
             share = self.kueue.cache.cohort_share(request.name).rounded_weighted_share()

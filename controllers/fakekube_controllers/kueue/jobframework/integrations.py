@@ -5,6 +5,7 @@ Upstream: pkg/controller/jobframework/integrationmanager.go.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
@@ -104,13 +105,16 @@ class Integrations:
         return self._enabled_of.get(gvk)
 
 
-def of_packages() -> list[Integration]:
-    """What installed packages offer. TypeError for what is no Integration."""
+@cache
+def of_packages() -> tuple[Integration, ...]:
+    """What installed packages offer; read once per process. TypeError for what is no
+    Integration.
+    """
     found = [point.load() for point in entry_points(GROUP)[GROUP]]
     for each in found:
         if not isinstance(each, Integration):
             raise TypeError(f"the entry points of {GROUP} are Integrations, not {each!r}")
-    return found
+    return tuple(found)
 
 
 def _gvk_of(owner: ReadOnlyTree) -> GroupVersionKind:

@@ -4,24 +4,26 @@ Upstream: pkg/controller/jobframework/base_webhook.go; kinds with a webhook of t
 same functions.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from fakekube.apimachinery import field_errors, meta
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.runtime.addon import Webhook
-from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation
+from fakekube_controllers.kueue.jobframework.ancestors import ChainLimitReached, CyclicOwnership, WorkloadOwnerNotFound
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
 from fakekube_controllers.kueue.jobframework.job import GenericJob
+from fakekube_controllers.kueue.topology.requests import TopologyRequestError
+from fakekube_controllers.kueue.webhooks import declaring
 
-MUTATING_CONFIGURATION = f"{names.KUEUE_NAME}-mutating-webhook-configuration"
-VALIDATING_CONFIGURATION = f"{names.KUEUE_NAME}-validating-webhook-configuration"
 SERVER_NAMESPACES = ("kube-system",)
 """Nobody asks about jobs there, nor in Kueue's own namespace."""
 
@@ -40,15 +42,32 @@ def webhook(
     operations: Sequence[str] | None = None, subresources: Iterable[str] = (),
 ) -> Webhook:
     """A webhook of a kind of job, as upstream's configurations have it."""
-    chosen = tuple(operations or (("CREATE",) if mutating else ("CREATE", "UPDATE")))
     excluded = [*SERVER_NAMESPACES, options.configuration.namespace]
-    rule = {
-        "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*chosen],
-        "resources": [resource.plural, *(f"{resource.plural}/{each}" for each in subresources)]}
     selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": excluded}]}
-    configuration = MUTATING_CONFIGURATION if mutating else VALIDATING_CONFIGURATION
-    fields = {"rules": [rule], "namespace_selector": selector}
-    return Webhook(function, (), chosen, mutating, name, fields, configuration, has_client=True)
+    return declaring.webhook(
+        name, partial(answered, function), resource, mutating=mutating, operations=operations or (),
+        subresources=subresources, has_client=True, fields={"namespace_selector": selector})
+
+
+async def answered(function: Callable[..., Any], request: AdmissionRequest, **arguments: Any) -> None:
+    """Ask a function that may raise what its steps raise, and say it as controller-runtime does.
+
+    Raises Denied, with the code of a Status that one got; 403 for all else.
+    """
+    try:
+        pending = function(request, **arguments)
+        if inspect.isawaitable(pending):
+            await pending
+    except WorkloadOwnerNotFound as error:
+        raise _denied(error.status or error) from error
+    except (APIError, CyclicOwnership, ChainLimitReached, TopologyRequestError) as error:
+        raise _denied(error) from error
+
+
+def _denied(error: Exception) -> Denied:
+    if isinstance(error, APIError):
+        return Denied(error.message, code=error.code, reason=error.reason, details=error.details)
+    return Denied(str(error), code=HTTPStatus.FORBIDDEN, reason="Forbidden")
 
 
 async def default(request: AdmissionRequest, *, client: Client, integration: Integration, options: Options) -> None:
@@ -72,10 +91,10 @@ async def validate(request: AdmissionRequest, *, client: Client, integration: In
     kind, features = integration.job_class(), options.configuration.features
     job = kind(features, request.object)
     if request.old_object is None:
-        refuse(validation.errors_on_create(job) + job.validate_on_create())
+        declaring.refuse(validation.errors_on_create(job) + job.validate_on_create())
         return
     old = kind(features, request.old_object)
-    refuse(await update_errors(client, old, job) + job.validate_on_update(old))
+    declaring.refuse(await update_errors(client, old, job) + job.validate_on_update(old))
 
 
 async def update_errors(client: Client, old: GenericJob, new: GenericJob) -> list[FieldError]:
@@ -84,9 +103,3 @@ async def update_errors(client: Client, old: GenericJob, new: GenericJob) -> lis
     if objects.queue_name(old.obj) and not objects.queue_name(new.obj):
         has_default_queue = await defaults.default_local_queue_exists(client, meta.namespace_of(old.obj))
     return validation.errors_on_update(old, new, has_default_queue=has_default_queue)
-
-
-def refuse(found: Sequence[FieldError]) -> None:
-    """Denied where there is anything to complain about, as controller-runtime answers."""
-    if found:
-        raise Denied(field_errors.aggregate(found), code=HTTPStatus.FORBIDDEN, reason="Forbidden")

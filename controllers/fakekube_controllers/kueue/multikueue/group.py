@@ -34,9 +34,16 @@ class Group(NamedTuple):
     unavailable: Sequence[str]
 
     def first_with(self, condition_type: str) -> tuple[Tree | None, str]:
-        """The condition of a type that became true first on any worker, and the worker's name."""
+        """The condition of a type that became true first on any worker, and the worker's name.
+
+        Once the Workload runs on one that can be reached, that one alone counts: a copy elsewhere
+        is left from before an outage, and goes. Upstream looks at all.
+        """
         found: list[tuple[str, str, Tree]] = []
+        chosen = states.cluster_name(self.local)
         for name, remote in self.remotes.items():
+            if chosen in self.remotes and name != chosen:
+                continue
             condition = states.condition(remote, condition_type) if remote is not None else None
             if condition is not None and condition["status"] == "True":
                 found.append((condition["lastTransitionTime"], name, condition))

@@ -5,6 +5,7 @@ while it is being scheduled; or ``inadmissible``, when it was tried in vain and 
 since. Left out: ConcurrentAdmission, what is held back for resource claims.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -57,10 +58,12 @@ class ClusterQueue:
     # -- order ----------------------------------------------------------------------------------
 
     def _order(self, info: Info) -> Order:
-        obj = info.obj
-        return (
-            -effective_priority(obj, self._ordering.features), self._ordering.queue_order_timestamp(obj),
-            obj["metadata"].get("uid", ""))
+        if info.order is None:
+            obj = info.obj
+            info.order = (
+                -effective_priority(obj, self._ordering.features), self._ordering.queue_order_timestamp(obj),
+                obj["metadata"].get("uid", ""))
+        return info.order
 
     def snapshot(self) -> list[Info]:
         """All that are pending, in the order of the queue."""
@@ -229,11 +232,20 @@ class ClusterQueue:
 
     def backoff_waiting_time_expired(self, info: Info) -> bool:
         """Whether nothing says that it is to wait."""
-        requeued = states.condition(info.obj, reasons.REQUEUED)
-        if requeued is not None and requeued["status"] == "False":
-            return False
-        state = states.status_of(info.obj).get("requeueState")
-        return not state or not state.get("requeueAt") or self._now() >= times.parse_time(state["requeueAt"])
+        if info.not_before is None:
+            info.not_before = _not_before(info.obj)
+        return not info.not_before or self._now() >= info.not_before
+
+
+def _not_before(workload: ReadOnlyTree) -> float:
+    """From when on a Workload may be tried, in Unix seconds: 0 for at once, infinite for not before
+    it changes.
+    """
+    requeued = states.condition(workload, reasons.REQUEUED)
+    if requeued is not None and requeued["status"] == "False":
+        return math.inf
+    requeue_at = (states.status_of(workload).get("requeueState") or {}).get("requeueAt")
+    return times.parse_time(requeue_at) if requeue_at else 0.0
 
 
 def local_queue_key(workload: ReadOnlyTree) -> LocalQueueKey:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
+from fakekube.client.transport import TransportError
 from fakekube_controllers.kueue.scheduler.entry import Entry, EntryStatus
 from fakekube_controllers.kueue.scheduler.flavorassigner.attempts import format_flavor_assignment_attempts_for_events
 from fakekube_controllers.kueue.slices.replacement import replace_workload_slice
@@ -19,6 +20,7 @@ from fakekube_controllers.kueue.workload.requeue import queued_wait_time
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from fakekube.apimachinery.meta import ObjectKey
     from fakekube.apimachinery.types import ReadOnlyTree, Tree
     from fakekube.client.recorder import Recorder
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
@@ -28,13 +30,25 @@ if TYPE_CHECKING:
     Spawn = Callable[[Coroutine[object, object, None], str], None]
 
 
+INITIAL_DELAY_SECONDS, MAX_DELAY_SECONDS = 0.01, 60.0
+"""What could not be written is tried again by and by: what a server refuses once it may refuse
+always.
+"""
+
+
+def retry_delay_seconds(failures: int) -> float:
+    """How long to wait after so many failures before."""
+    return float(min(INITIAL_DELAY_SECONDS * 2 ** min(failures, 32), MAX_DELAY_SECONDS))
+
+
 class Admitter:
-    """Admits entries. ``requeue`` puts back one that could not be written."""
+    """Admits entries. ``requeue`` puts back one that could not be written, for another cycle."""
 
     def __init__(
         self, kueue: "Kueue", recorder: "Recorder", spawn: "Spawn", requeue: "Callable[[Entry], Coroutine[object, object, None]]",
     ) -> None:
         self._kueue, self._recorder, self._spawn, self._requeue = kueue, recorder, spawn, requeue
+        self._failures: dict[ObjectKey, int] = {}  # those that could not be written, one after the other
 
     def admit(self, entry: Entry, old_slice: "Target | None") -> None:
         """Assume an entry in the cache, and begin to write it.
@@ -78,18 +92,26 @@ class Admitter:
 
         try:
             written = await patch_admission_status(kueue.client, workload, update, features=kueue.features, how=LOOSE)
-        except APIError as error:
+        except (APIError, TransportError) as error:
             # the Workload or its queue may have been deleted in the meantime
             kueue.cache.delete_workload(entry.info.key)
             kueue.queues.notify_workload_update_watchers(workload, None)
-            if error.code != 404:
-                await self._requeue(entry)
+            if not isinstance(error, APIError) or error.code != 404:
+                await self._try_again(entry)
             return
+        self._failures.pop(entry.info.key, None)
         assert written is not None, "there is always something to write"
         kueue.preemption_expectations.observed_uid(entry.info.key, meta.uid_of(written))
         self._record(written, entry.obj, admission["clusterQueue"], considered)
         if old_slice is not None:
             await self._replace_workload_slice(written, old_slice)
+
+    async def _try_again(self, entry: Entry) -> None:
+        """Requeue an entry that could not be written, later each time."""
+        failures = self._failures.get(entry.info.key, 0)
+        self._failures[entry.info.key] = failures + 1
+        await self._kueue.clock.sleep(retry_delay_seconds(failures))
+        await self._requeue(entry)
 
     def _record(self, written: "ReadOnlyTree", before: "ReadOnlyTree", cluster_queue: str, considered: str) -> None:
         kueue, now = self._kueue, self._kueue.clock.time()
@@ -118,7 +140,7 @@ class Admitter:
         Where that fails, whoever looks after the job finishes it.
         """
         kueue, old = self._kueue, old_slice.workload_info
-        with suppress(APIError):
+        with suppress(APIError, TransportError):
             await replace_workload_slice(
                 kueue.client, self._recorder, kueue.metrics, old.cluster_queue, new, old.obj, now=kueue.clock.time(),
                 features=kueue.features)

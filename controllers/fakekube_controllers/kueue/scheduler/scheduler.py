@@ -16,17 +16,10 @@ from typing import TYPE_CHECKING, Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import LIMIT_RANGES, NAMESPACES
+from fakekube.client.transport import TransportError
 from fakekube_controllers.kueue import names
-from fakekube_controllers.kueue.names import (
-    ADMISSION_CHECKS,
-    CLUSTER_QUEUES,
-    COHORTS,
-    LOCAL_QUEUES,
-    RESOURCE_FLAVORS,
-    WORKLOADS,
-)
 from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
-from fakekube_controllers.kueue.scheduler.admitting import Admitter
+from fakekube_controllers.kueue.scheduler.admitting import Admitter, retry_delay_seconds
 from fakekube_controllers.kueue.scheduler.assignments import settings_of
 from fakekube_controllers.kueue.scheduler.cycle import Action, Cycle, Decision
 from fakekube_controllers.kueue.scheduler.entry import Entry, EntryStatus
@@ -46,8 +39,6 @@ if TYPE_CHECKING:
     from fakekube_controllers.kueue.workload.info import Info
 
 CYCLE = "cycle"  # the key
-CACHED = (WORKLOADS, LOCAL_QUEUES, CLUSTER_QUEUES, COHORTS, RESOURCE_FLAVORS, ADMISSION_CHECKS)
-"""The first cycle waits for their lists: what has quota must count before more is given."""
 
 
 class Scheduler:
@@ -58,17 +49,18 @@ class Scheduler:
     def __init__(self, kueue: "Kueue", ctx: "Context") -> None:
         self._kueue, self._ctx = kueue, ctx
         self.settings = settings_of(kueue.configuration, kueue.ordering)
-        features = kueue.features
+        features, waits = kueue.features, kueue.configuration.wait_for_pods_ready
+        self._blocks_admission = waits is not None and waits.block_admission
         self._recorder = kueue.recorder(names.ADMISSION_NAME)
         self._issuer = PreemptionIssuer(
             kueue.client, self._recorder, kueue.metrics, kueue.preemption_expectations, features,
             kueue.should_expose_local_queue_metrics_for_workload)
-        self._admitter = Admitter(kueue, self._recorder, self._spawn, self._requeue_and_update)
+        self._admitter = Admitter(kueue, self._recorder, self._spawn, self._requeue_after_failure)
         self._namespaces, self._limit_ranges = ctx.lister(NAMESPACES), ctx.lister(LIMIT_RANGES)
-        for resource in CACHED:
-            ctx.informer(resource)
         self._number = 0
         self._is_requeueing = False
+        self._has_failed = False  # whether something could not be written in this cycle
+        self._failures = 0  # such cycles in a row
         self._seen: dict[object, None] = {}  # heads and what they tried, since something changed
 
     def setup(self, queue: "WorkQueue[str]") -> None:
@@ -119,6 +111,7 @@ class Scheduler:
         """Whether the next cycle may come to something else."""
         kueue, started = self._kueue, self._ctx.clock.time()
         self._number += 1
+        self._has_failed = False
         for info in heads:
             self._seen[_state_of(info)] = None
         cycle = Cycle(self.settings, kueue.cache.snapshot(), self._number, started)
@@ -138,6 +131,9 @@ class Scheduler:
         result = "success" if succeeded else "inadmissible"
         kueue.metrics.count("admission_attempts_total", result)
         kueue.metrics.observe("admission_attempt_duration_seconds", self._ctx.clock.time() - started, result)
+        self._failures = self._failures + 1 if self._has_failed else 0
+        if self._has_failed:  # no event tells that it may be tried again
+            self.cycles.add_after(CYCLE, retry_delay_seconds(self._failures - 1))
         if succeeded:
             self._seen.clear()
             return True
@@ -169,7 +165,9 @@ class Scheduler:
             self._admitter.admit(entry, decision.old_slice)
         elif decision.action == Action.PREEMPT:
             assert entry.cq is not None, "entries were nominated"
-            entry.mark_preemption_outcome(*await self._issuer.issue(entry.info, decision.targets, entry.cq, cycle.now))
+            outcome = await self._issuer.issue(entry.info, decision.targets, entry.cq, cycle.now)
+            self._has_failed = self._has_failed or bool(outcome.failed)
+            entry.mark_preemption_outcome(*outcome)
         elif decision.action == Action.EVICT:
             await self._evict_after_failed_tas_replacement(entry)
 
@@ -178,11 +176,11 @@ class Scheduler:
         ready.
         """
         cache = self._kueue.cache
-        if states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
+        if not self._blocks_admission or states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
             return
         await self._unset_quota_reservation(
             entry, reasons.WAITING_FOR_PODS_READY, reasons.WAITING,
-            "waiting for all admitted workloads to be in PodsReady condition")
+            "waiting for all admitted workloads to be in PodsReady condition", shows_requests=False)
         ready = asyncio.get_running_loop().create_future()
 
         def changed() -> None:
@@ -203,10 +201,15 @@ class Scheduler:
                 f"Workload was evicted as there was no replacement for unhealthy node(s): {nodes}",
                 now=self._ctx.clock.time(), features=kueue.features, metrics=kueue.metrics,
                 expose_local_queue_metrics=kueue.should_expose_local_queue_metrics_for_workload(entry.obj), how=LOOSE)
-        except APIError as error:
-            if error.code != 404:
+        except (APIError, TransportError) as error:
+            if not isinstance(error, APIError) or error.code != 404:
+                self._has_failed = True
                 return
         entry.status = EntryStatus.EVICTED
+
+    async def _requeue_after_failure(self, entry: Entry) -> None:
+        await self._requeue_and_update(entry)
+        self._wake()
 
     async def _requeue_and_update(self, entry: Entry) -> None:
         """Put an entry back into its queue, and say in its status why."""
@@ -224,18 +227,22 @@ class Scheduler:
             return
         reason = states.unadmitted_workload_reason_with_fallback(
             entry.quota_reserved_reason, reasons.PENDING, self._kueue.features)
-        await self._unset_quota_reservation(entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg)
+        await self._unset_quota_reservation(
+            entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg, shows_requests=True)
         self._recorder.report(
             obj, "Warning", reason, reason, reservation.truncate_event_message(entry.inadmissible_msg))
 
-    async def _unset_quota_reservation(self, entry: Entry, reason: str, fallback: str, message: str) -> None:
+    async def _unset_quota_reservation(
+        self, entry: Entry, reason: str, fallback: str, message: str, *, shows_requests: bool,
+    ) -> None:
         features = self._kueue.features
         condition_reason = states.unadmitted_workload_reason_with_fallback(reason, fallback, features)
 
         def update(changed: "Tree") -> bool:
             updated = reservation.unset_quota_reservation_with_condition(
                 changed, condition_reason, message, now=self._ctx.clock.time(), features=features)
-            updated = reservation.propagate_resource_requests(changed, entry.info) or updated
+            if shows_requests and reservation.propagate_resource_requests(changed, entry.info):
+                updated = True
             if entry.status == EntryStatus.PREEMPTION_GATED:
                 return reservation.set_blocked_on_preemption_gates_condition(
                     changed, reasons.PREEMPTION_GATED, message, now=self._ctx.clock.time())
@@ -243,7 +250,7 @@ class Scheduler:
 
         try:
             await patch_admission_status(self._kueue.client, entry.obj, update, features=features, how=LOOSE)
-        except APIError:
+        except (APIError, TransportError):
             return  # it is in its queue, and will say so in another cycle
 
 

@@ -11,16 +11,16 @@ from fakekube.runtime.addon import Webhook
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, COHORTS, RESOURCE_FLAVORS, WORKLOADS
 from fakekube_controllers.kueue.webhooks import clusterqueue, cohort, resourceflavor, workload
-from fakekube_controllers.kueue.webhooks.declaring import mutating, validating
+from fakekube_controllers.kueue.webhooks.declaring import webhook
 
 
 def webhooks(configuration: Configuration) -> Iterator[Webhook]:
     """Those of all kinds that have any."""
     features = configuration.features
-    yield mutating("clusterqueue", clusterqueue.default, CLUSTER_QUEUES)
-    yield mutating("resourceflavor", resourceflavor.default, RESOURCE_FLAVORS)
-    yield mutating("workload", partial(workload.default, features=features), WORKLOADS)
-    yield validating("clusterqueue", partial(clusterqueue.validate, features=features), CLUSTER_QUEUES)
-    yield validating("cohort", cohort.validate, COHORTS)
-    yield validating("resourceflavor", resourceflavor.validate, RESOURCE_FLAVORS)
-    yield validating("workload", partial(workload.validate, features=features), WORKLOADS, subresources=("status",))
+    yield webhook("mclusterqueue.kb.io", clusterqueue.default, CLUSTER_QUEUES, mutating=True)
+    yield webhook("mresourceflavor.kb.io", resourceflavor.default, RESOURCE_FLAVORS, mutating=True)
+    yield webhook("mworkload.kb.io", partial(workload.default, features=features), WORKLOADS, mutating=True)
+    yield webhook("vclusterqueue.kb.io", partial(clusterqueue.validate, features=features), CLUSTER_QUEUES)
+    yield webhook("vcohort.kb.io", cohort.validate, COHORTS)
+    yield webhook("vresourceflavor.kb.io", resourceflavor.validate, RESOURCE_FLAVORS)
+    yield webhook("vworkload.kb.io", partial(workload.validate, features=features), WORKLOADS, subresources=("status",))

@@ -17,35 +17,26 @@ from fakekube.runtime.addon import Webhook
 from fakekube.runtime.gostructs import CannotDecode
 
 PACKAGE = "fakekube_controllers.kueue"
+MUTATING_CONFIGURATION = "kueue-mutating-webhook-configuration"
+VALIDATING_CONFIGURATION = "kueue-validating-webhook-configuration"
 NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
-def mutating(
-    name: str, function: Callable[..., Any], resource: Resource, operations: Iterable[str] = ("CREATE",), *,
-    has_client: bool = False, fields: Mapping[str, Any] = NO_FIELDS,
+def webhook(
+    name: str, function: Callable[..., Any], resource: Resource, *, mutating: bool = False, operations: Iterable[str] = (),
+    subresources: Iterable[str] = (), has_client: bool = False, fields: Mapping[str, Any] = NO_FIELDS,
 ) -> Webhook:
-    """``mNAME.kb.io``; ``fields`` are further ones of the webhook, as its namespaceSelector."""
-    rule = _rule(resource, (resource.plural,), operations)
-    return Webhook(
-        function, (), tuple(operations), True, f"m{name}.kb.io", {"rules": [rule], **fields},
-        "kueue-mutating-webhook-configuration", has_client)
+    """A webhook as upstream's configurations have it, ``mjob.kb.io`` say.
 
-
-def validating(
-    name: str, function: Callable[..., Any], resource: Resource, *, subresources: Iterable[str] = (), has_client: bool = False,
-    fields: Mapping[str, Any] = NO_FIELDS,
-) -> Webhook:
-    """``vNAME.kb.io``, asked about creation and change of objects and of their ``subresources``."""
-    plurals = (resource.plural, *(f"{resource.plural}/{each}" for each in subresources))
-    rule = _rule(resource, plurals, operations := ("CREATE", "UPDATE"))
-    return Webhook(
-        function, (), operations, False, f"v{name}.kb.io", {"rules": [rule], **fields},
-        "kueue-validating-webhook-configuration", has_client)
-
-
-def _rule(resource: Resource, plurals: Sequence[str], operations: Iterable[str]) -> dict[str, list[str]]:
-    return {
-        "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*operations], "resources": [*plurals]}
+    Unless ``operations`` say otherwise a mutating one is asked about creation alone. ``fields`` are
+    further ones of the webhook, as its namespace_selector.
+    """
+    chosen = tuple(operations) or (("CREATE",) if mutating else ("CREATE", "UPDATE"))
+    rule = {
+        "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*chosen],
+        "resources": [resource.plural, *(f"{resource.plural}/{each}" for each in subresources)]}
+    configuration = MUTATING_CONFIGURATION if mutating else VALIDATING_CONFIGURATION
+    return Webhook(function, (), chosen, mutating, name, {"rules": [rule], **fields}, configuration, has_client)
 
 
 def decoded(value: Any, type_: str) -> Any:

@@ -127,12 +127,13 @@ class Info:
 
     ``cluster_queue`` is set by the queues, or is that of the admission. ``total_requests`` is in
     the order of the podsets. ``last_evaluated_generation`` is that of the Workload when the
-    scheduler took it.
+    scheduler took it. ``order`` and ``not_before`` are for the queue that it waits in: what it
+    found of the Workload as it is, None before it looked.
     """
 
     __slots__ = (
         "_features", "_hash", "cluster_queue", "key", "last_assignment", "last_evaluated_generation", "local_queue_fs_usage",
-        "nomination_mapping", "obj", "second_pass_iteration", "total_requests",
+        "nomination_mapping", "not_before", "obj", "order", "second_pass_iteration", "total_requests",
     )
 
     def __init__(self, obj: ReadOnlyTree, options: InfoOptions) -> None:
@@ -152,6 +153,8 @@ class Info:
         self.obj, self.key = obj, meta.key_of(obj)
         self._features = options.features
         self._hash: str | None = None
+        self.order: tuple[float, float, str] | None = None
+        self.not_before: float | None = None
         self.cluster_queue: str = admission["clusterQueue"] if admission else ""
         self.total_requests: Sequence[PodSetResources] = (
             _from_admission(obj, admission, options.features) if admission else _from_pod_sets(obj, options))
@@ -195,10 +198,6 @@ class Info:
                 for flavor in dict.fromkeys(podset.flavors.values()):
                     result.setdefault(flavor, []).extend(podset.topology_request.domain_requests)
         return result
-
-    def sum_total_requests(self) -> dict[str, str]:
-        """What all podsets request, as a resource list."""
-        return resources.to_resource_list(resources.total(podset.requests for podset in self.total_requests))
 
 
 def can_be_partially_admitted(obj: ReadOnlyTree) -> bool:

@@ -260,6 +260,56 @@ async def test_what_cannot_be_written_is_not_counted() -> None:
         assert not any(used(of).values())
 
 
+async def test_what_is_always_refused_is_tried_now_and_then() -> None:
+    """Given a server that refuses every admission of one Workload, then time goes on, it is tried
+    again from time to time, and others are admitted.
+    """
+    async with world() as of:
+        refused = []
+
+        @of.cluster.webhook("workloads.kueue.x-k8s.io/status", operations=("UPDATE",))
+        def refuse(request) -> None:
+            if meta.name_of(request.object) == "never" and meta.is_condition_true(request.object, "QuotaReserved"):
+                refused.append(request)
+                raise Denied("never")
+
+        await of.queues("1")
+        await of.workload("never", priority=1)
+        await settled(of)
+        await of.workload("other")
+        await settled(of)
+        assert await admitted(of) == ["other"]
+        await finish(of, "other")
+        await of.cluster.advance("20m")
+        assert 10 < len(refused) < 60
+        assert not any(used(of).values())
+
+
+async def test_a_victim_that_could_not_be_evicted_is_evicted_when_it_can() -> None:
+    """Given a server that refuses an eviction at first, then it is asked again, and the preemptor
+    gets the quota at last.
+    """
+    async with world() as of:
+        refused = []
+
+        @of.cluster.webhook("workloads.kueue.x-k8s.io/status", operations=("UPDATE",))
+        def refuse(request) -> None:
+            if len(refused) < 3 and meta.is_condition_true(request.object, "Evicted"):
+                refused.append(request)
+                raise Denied("not now")
+
+        await of.queues("1", **LOWER_PRIORITY)
+        await of.workload("low")
+        await settled(of)
+        await of.workload("high", priority=1)
+        await settled(of)
+        assert len(refused) == 3
+        assert await of.condition(WORKLOADS, "low", "Evicted") is not None
+        await release(of, "low")
+        await settled(of)
+        assert await admitted(of) == ["high"]
+
+
 async def test_the_pods_of_one_are_waited_for_before_the_next_is_admitted() -> None:
     """Given ``blockAdmission``, when one is admitted, then the next waits until its pods are ready,
     and says so; time goes on meanwhile.

@@ -4,9 +4,10 @@ from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.client.client import Client
 from fakekube.client.resources import DEPLOYMENTS
 from fakekube_controllers.kueue import names
-from fakekube_controllers.kueue.jobframework import objects, webhooks
+from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import kinds, serving
+from fakekube_controllers.kueue.webhooks import declaring
 
 
 async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
@@ -22,4 +23,4 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
 
 async def validate(request: AdmissionRequest, *, options: Options) -> None:
     """Look at a new Deployment, or at a change. Raises Denied."""
-    webhooks.refuse(serving.errors_of(request, DEPLOYMENTS.gvk, options.configuration.features))
+    declaring.refuse(serving.errors_of(request, DEPLOYMENTS.gvk, options.configuration.features))

@@ -16,6 +16,7 @@ from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs.job.controller import Job
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.topology import validation as topology
+from fakekube_controllers.kueue.webhooks import declaring
 
 MIN_PARALLELISM = field_errors.key(validation.ANNOTATIONS, names.JOB_MIN_PARALLELISM_ANNOTATION)
 SYNC_COMPLETIONS = field_errors.key(validation.ANNOTATIONS, names.JOB_COMPLETIONS_EQUAL_PARALLELISM_ANNOTATION)
@@ -53,7 +54,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
         found += partial_admission_update_errors(old, job)
     if features.TopologyAwareScheduling:
         found += await topology_errors(job)
-    framework.refuse(found)
+    declaring.refuse(found)
 
 
 def partial_admission_errors(job: Job) -> list[FieldError]:

@@ -17,6 +17,7 @@ from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs.pod import groups
 from fakekube_controllers.kueue.jobs.pod.controller import Pod
 from fakekube_controllers.kueue.topology import validation as topology_validation
+from fakekube_controllers.kueue.webhooks import declaring
 
 METADATA, LABELS, ANNOTATIONS = "metadata", "metadata.labels", "metadata.annotations"
 MANAGED = field_errors.key(LABELS, names.MANAGED_LABEL)
@@ -84,7 +85,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
     if is_marked and not told and options.integrations.is_managed_owner(meta.controller_of(pod)):
         label = f"{names.MANAGED_LABEL}={TRUE}"
         request.warn(f"pod owner is managed by kueue, label '{label}' might lead to unexpected behaviour")
-    webhooks.refuse(found)
+    declaring.refuse(found)
 
 
 def _says_something(pod: ReadOnlyTree) -> bool:

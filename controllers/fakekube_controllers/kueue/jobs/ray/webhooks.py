@@ -20,6 +20,7 @@ from fakekube_controllers.kueue.jobs.kinds import RAY_CLUSTERS, RAY_JOBS
 from fakekube_controllers.kueue.jobs.ray import groups
 from fakekube_controllers.kueue.jobs.ray.cluster import RayCluster
 from fakekube_controllers.kueue.jobs.ray.job import RayJob
+from fakekube_controllers.kueue.webhooks import declaring
 
 NEEDS_SLICES = "a kueue managed job should only use autoscaling when workload slicing is enabled"
 
@@ -70,7 +71,7 @@ async def validate_cluster(request: AdmissionRequest, *, client: Client, options
     found += validation.errors_on_create(cluster)
     if features.TopologyAwareScheduling:
         found += groups.topology_errors(cluster.spec, await cluster.pod_sets(None), features)
-    framework.refuse(found)
+    declaring.refuse(found)
 
 
 def _autoscaling_errors(cluster: RayCluster) -> list[FieldError]:
@@ -115,13 +116,13 @@ async def validate_job(request: AdmissionRequest, *, client: Client, options: Op
             text = "rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector"
             found.append(required("spec.rayClusterSpec", text))
         if selector or not has_spec:
-            framework.refuse(found)
+            declaring.refuse(found)
             return
         found += _managed_errors(job)
     found += validation.errors_on_create(job)
     if features.TopologyAwareScheduling and job.cluster_spec:
         found += groups.topology_errors(job.cluster_spec, await job.pod_sets(None), features)
-    framework.refuse(found)
+    declaring.refuse(found)
 
 
 def _managed_errors(job: RayJob) -> list[FieldError]:

@@ -10,11 +10,12 @@ from fakekube.client.client import Client
 from fakekube.client.resources import STATEFUL_SETS
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
+from fakekube_controllers.kueue.jobframework import defaults, objects, validation
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving
 from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET
 from fakekube_controllers.kueue.jobs.statefulset import workloads
+from fakekube_controllers.kueue.webhooks import declaring
 from fakekube_controllers.kueue.workload import states
 
 REPLICAS, POD_SPEC = "spec.replicas", "spec.template.spec"
@@ -39,7 +40,7 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
     if old is not None and await defaults.workload_should_be_suspended(client, sts, options, tolerates_deleting=True):
         found += serving.shape_errors(POD_SPEC, old["spec"]["template"]["spec"], sts["spec"]["template"]["spec"])
         found += await _scale_errors(client, old, sts, features)
-    webhooks.refuse(found)
+    declaring.refuse(found)
 
 
 async def _scale_errors(client: Client, old: ReadOnlyTree, sts: ReadOnlyTree, features: Features) -> list[FieldError]:

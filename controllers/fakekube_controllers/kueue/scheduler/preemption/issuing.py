@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
+from fakekube.client.transport import TransportError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.workload import reasons, reservation, states
 from fakekube_controllers.kueue.workload.evict import evict
@@ -71,7 +72,7 @@ class PreemptionIssuer(NamedTuple):
                 self.expectations.expect_uids(victim.key, [uid])
                 try:
                     await self._evict(preemptor, target, cq, now)
-                except APIError:
+                except (APIError, TransportError):
                     self.expectations.observed_uid(victim.key, uid)
                     return Outcome(preempted, 1)  # those after it are left for another cycle
             preempted += 1
