@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, TERMINATING, AdmissionCheck, ClusterQueue, Settings
+from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, AdmissionCheck, ClusterQueue, Settings
 from fakekube_controllers.kueue.cache.cohort import Cohort
 from fakekube_controllers.kueue.cache.fair_sharing import DRS, dominant_resource_share
 from fakekube_controllers.kueue.cache.hierarchy import Manager
@@ -101,15 +101,8 @@ class Cache:
 
     def cluster_queue_active(self, name: str) -> bool:
         """Whether it may admit."""
-        return self._has_status(name, ACTIVE)
-
-    def cluster_queue_terminating(self, name: str) -> bool:
-        """Whether it is being deleted."""
-        return self._has_status(name, TERMINATING)
-
-    def _has_status(self, name: str, status: str) -> bool:
         found = self.hm.cluster_queues.get(name)
-        return found is not None and found.status == status
+        return found is not None and found.active()
 
     def cluster_queue_readiness(self, name: str) -> Readiness:
         """What its condition Active is to say."""
@@ -230,12 +223,6 @@ class Cache:
             if before != ACTIVE and found.active():
                 result.append(name)
         return result
-
-    def admission_checks_for_cluster_queue(self, name: str) -> list[AdmissionCheck]:
-        """Those of a ClusterQueue's checks that are there."""
-        found = self.hm.cluster_queues.get(name)
-        checks = found.spec.admission_checks if found is not None else {}
-        return [self.admission_checks[each] for each in checks if each in self.admission_checks]
 
     # -- LocalQueues ----------------------------------------------------------------------------
 

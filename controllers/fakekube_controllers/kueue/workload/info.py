@@ -199,10 +199,6 @@ class Info:
                     result.setdefault(flavor, []).extend(podset.topology_request.domain_requests)
         return result
 
-    def sum_total_requests(self) -> dict[str, str]:
-        """What all podsets request, as a resource list."""
-        return resources.to_resource_list(resources.total(podset.requests for podset in self.total_requests))
-
 
 def can_be_partially_admitted(obj: ReadOnlyTree) -> bool:
     """Whether some podset of a Workload may be admitted with fewer pods."""
