@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.client.resources import JOBS, NAMESPACES, PRIORITY_CLASSES
 from fakekube_controllers.kueue import names
@@ -69,7 +70,7 @@ async def test_owners_are_not_followed_for_ever(jobs):
 async def test_an_owner_that_is_gone_is_told(jobs):
     """Given a Job whose owner is not there When it is created Then it is refused."""
     ghost = {"metadata": {"name": "ghost", "uid": "u"}}
-    with pytest.raises(Exception, match="workload owner not found"):
+    with pytest.raises(APIError, match=r"denied the request: \S+ \"ghost\" not found"):
         await child(jobs, ghost)
 
 
@@ -80,8 +81,9 @@ async def test_a_priority_class_that_is_not_there_makes_no_workload(jobs):
     await jobs.create(labels=QUEUE | {CLASS: "c"})
     assert await jobs.workloads() == []
     assert await jobs.events() == []
+    assert not jobs.cluster.component("batch/job").worker.failures
     await jobs.client.create(names.WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": "c"}, "value": 7})
-    await jobs.advance(30)
+    await jobs.advance(1)
     spec = (await jobs.workload())["spec"]
     assert (spec["priority"], spec["priorityClassRef"]) == (
         7, {"group": names.GROUP, "kind": "WorkloadPriorityClass", "name": "c"})
