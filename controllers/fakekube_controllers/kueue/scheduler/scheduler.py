@@ -196,9 +196,11 @@ class Scheduler:
 
         cache.when_pods_ready_changes = changed
         resume = self._ctx.activity.suspend()  # who waits for pods must not keep time from moving
-        await ready
-        if resume is not None:
-            resume()
+        try:
+            await ready
+        finally:
+            if resume is not None:
+                resume()
 
     async def _evict_after_failed_tas_replacement(self, entry: Entry) -> None:
         kueue, nodes = self._kueue, ",".join(states.unhealthy_node_names(entry.obj))

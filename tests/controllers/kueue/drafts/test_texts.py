@@ -9,7 +9,7 @@ from fakekube_controllers import kueue
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobs.pod.controller import single_workload_name
+from fakekube_controllers.kueue.jobs.pod.members import single_workload_name
 from tests.controllers.kueue.jobs.conftest import condition_of
 from tests.controllers.kueue.jobs.queues import queues
 from tests.controllers.kueue.multikueue import workers

@@ -350,6 +350,10 @@ async def test_the_pods_of_one_are_waited_for_before_the_next_is_admitted() -> N
         assert await admitted(of) == ["one"]
         assert await reserved(of, "two") == (
             "False", "Waiting", "waiting for all admitted workloads to be in PodsReady condition")
+        await of.cluster.stop_controller("kueue")
+        await of.cluster.start_controller("kueue")
+        await of.cluster.advance("1m")
+        assert await admitted(of) == ["one"]
         found = await of.get(WORKLOADS, "one")
         ready = {**meta.find_condition(found, "Admitted"), "type": "PodsReady", "reason": "Started"}
         conditions = [*(each for each in found["status"]["conditions"] if each["type"] != "PodsReady"), ready]

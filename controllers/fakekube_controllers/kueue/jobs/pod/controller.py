@@ -1,7 +1,7 @@
 """Pods as a job: a single one, or all of a group, which are known by their group's name.
 
 A request for a group is in the namespace ``group/NAMESPACE``. Upstream:
-pkg/controller/jobs/pod/pod_controller.go, event_handlers.go. Left out: expectations of what was
+pkg/controller/jobs/pod/pod_controller.go. Left out: expectations of what was
 finalized; ``Framework`` waits until the caches show what was written.
 """
 
@@ -10,17 +10,15 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.resources import PODS
 from fakekube_controllers.kueue import names, pods, podset
-from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import construction, matching, objects, workload_names
+from fakekube_controllers.kueue.jobframework import construction, matching, objects
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import (
     WORKLOAD_DELETED,
@@ -29,7 +27,7 @@ from fakekube_controllers.kueue.jobframework.job import (
     Matching,
     UnretryableError,
 )
-from fakekube_controllers.kueue.jobs.pod import groups
+from fakekube_controllers.kueue.jobs.pod import groups, members
 from fakekube_controllers.kueue.podset import InvalidPodSetInfo, PodSetInfo
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import states
@@ -52,11 +50,11 @@ class Pod(ComposableJob):
         self.is_found = obj is not None
         self.absent, self.rejected = 0, 0
         self._key = ObjectKey("", "")
-        self._now = 0.0
+        self.now = 0.0
 
     async def load(self, framework: Framework, key: ObjectKey) -> bool:
         """Read it from the cache; whether it is going or gone."""
-        self._key, self._now = key, framework.clock.time()
+        self._key, self.now = key, framework.clock.time()
         if not key.namespace.startswith(names.GROUP_PREFIX):
             found = framework.jobs.get(*key)
             self.is_found = found is not None
@@ -64,7 +62,7 @@ class Pod(ComposableJob):
             # one that has joined a group since it was queued is looked at with its group
             return found is None or meta.is_deleting(found)
         namespace = key.namespace.removeprefix(names.GROUP_PREFIX)
-        self.group = group_of(framework.jobs, namespace, key.name, self.features)
+        self.group = members.group_of(framework.jobs, namespace, key.name, self.features)
         self.is_found = bool(self.group)
         self.obj = self.group[0] if self.group else {"metadata": {"namespace": namespace, "name": key.name}}
         return not self.group
@@ -96,7 +94,7 @@ class Pod(ComposableJob):
 
     def is_active(self) -> bool:
         """Whether a pod of the group runs; a single pod never counts."""
-        return self.group is not None and groups.is_active(self.group, self._now, self.features)
+        return self.group is not None and groups.is_active(self.group, self.now, self.features)
 
     def pods_ready(self) -> bool:
         """Whether there are as many as are wanted, and all are ready."""
@@ -165,15 +163,19 @@ class Pod(ComposableJob):
             return Matching(None, [])
         if workload["spec"].get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(self.obj):
             return Matching(None, [workload])
-        found = groups.sort_out(self.group, workload["spec"]["podSets"], self._now)
+        found = groups.sort_out(self.group, workload["spec"]["podSets"], self.now)
         made = groups.pod_sets(found.kept, partial(pod_set_of, features=self.features))
         if not found.kept or not self._is_equivalent(workload, made):
             return Matching(None, [workload])
+        return await self.hold_against(framework, workload, found)
+
+    async def hold_against(self, framework: Framework, workload: ReadOnlyTree, found: groups.Sorted) -> Matching:
+        """Go on with those of the pods that a Workload is for."""
         self.absent, self.group = found.absent, found.kept
         owned = await self.ensure_workload_owned_by_all_members(framework, workload)
         await self._remove_excess(framework, found.excess)
         for pod in found.replaced:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
         return Matching(owned, [])
 
     async def equivalent_to_workload(self, framework: Framework, workload: ReadOnlyTree) -> bool:
@@ -194,7 +196,7 @@ class Pod(ComposableJob):
         """Let every pod own the Workload; the Workload as it is then."""
         if self.group is None:
             return await construction.ensure_prebuilt_workload_ownership(framework, workload, self.obj)
-        owners = with_owners(meta.owners_of(workload), self.group)
+        owners = members.with_owners(meta.owners_of(workload), self.group)
         added = len(owners) - len(meta.owners_of(workload))
         if added <= 0:
             return workload
@@ -211,18 +213,24 @@ class Pod(ComposableJob):
             return await self._construct_single(framework)
         active, inactive = groups.partition(self.group)
         for pod in inactive:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
         count = self._checked_count(framework, active)
         if len(active) > count:
             active = groups.sorted_active(active)
             await self._remove_excess(framework, active[count:])
             self.group = active[:count]
+        return await self.new_workload(framework)
+
+    async def new_workload(self, framework: Framework) -> Tree:
+        """The Workload of a group, which all its pods own. Raises UnretryableError,
+        CannotCompose.
+        """
         pod_sets = await construction.job_pod_sets(framework, self)
         if len(pod_sets) > (roles := groups.max_roles(self.features)):
             raise UnretryableError(f"pod group can't include more than {roles} roles")
-        workload = new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
+        workload = members.new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
         metadata = workload["metadata"]
-        metadata["ownerReferences"] = with_owners((), self.group)
+        metadata["ownerReferences"] = members.with_owners((), self.members())
         integrations = framework.configuration.integrations
         copied = self._copied(meta.labels_of, integrations.label_keys_to_copy, "label")
         if copied:
@@ -234,7 +242,7 @@ class Pod(ComposableJob):
 
     async def _construct_single(self, framework: Framework) -> Tree:
         pod_sets = await construction.job_pod_sets(framework, self)
-        name = single_workload_name(self.obj) if self.features.KEPTexts else ""
+        name = members.single_workload_name(self.obj) if self.features.KEPTexts else ""
         name = name or construction.new_workload_name(self)
         workload = construction.new_workload(name, self.obj, pod_sets, framework.configuration)
         construction.put_owner(workload, self.obj)
@@ -294,30 +302,12 @@ class Pod(ComposableJob):
         for pod in self.members():
             if meta.is_deleting(pod) or (reason != WORKLOAD_DELETED and pods.is_suspended(pod)):
                 continue
-            if await self._mark(framework, pod, reason, message):
+            if await members.mark(framework, self.key, pod, reason, message):
                 await self._delete(framework, pod)
             stopped.append(pod)
         if self.group is not None and reason == WORKLOAD_DELETED:
             await self.finalize(framework)
         return stopped
-
-    async def _mark(self, framework: Framework, pod: ReadOnlyTree, reason: str, message: str) -> bool:
-        """Say on a pod why it is deleted; whether it is there."""
-        condition = {
-            "type": names.TERMINATION_TARGET, "status": "True", "reason": reason, "message": message,
-            "lastTransitionTime": times.format_time(framework.clock.time())}
-        name, namespace = meta.key_of(pod).name, meta.namespace_of(pod)
-        metadata = {"name": name, "namespace": namespace, "uid": meta.uid_of(pod)}
-        try:
-            written = await framework.client.patch(
-                PODS, name, namespace, {"metadata": metadata, "status": {"conditions": [condition]}}, type="apply",
-                subresource="status", field_manager=names.KUEUE_NAME, force=True)
-        except APIError as error:
-            if error.code != NOT_FOUND:
-                raise
-            return False
-        framework.wrote(self.key, PODS, written)
-        return True
 
     async def _delete(self, framework: Framework, pod: ReadOnlyTree) -> bool:
         """Delete a pod; whether it was there."""
@@ -328,23 +318,24 @@ class Pod(ComposableJob):
 
     async def finalize(self, framework: Framework) -> None:
         """Take the finalizer off all its pods."""
-        members = [self.obj] if self.is_found else []
+        found = [self.obj] if self.is_found else []
         group = pods.pod_group_name(self.obj, self.features)
         if group:
-            members = group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
-        for pod in members:
-            await self._let_go(framework, pod)
+            found = members.group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
+        for pod in found:
+            await self.let_go(framework, pod)
 
-    async def _let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
+    async def let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
+        """Take Kueue's finalizer off a pod."""
         try:
-            await framework.patch(self.key, PODS, pod, without_pod_finalizer)
+            await framework.patch(self.key, PODS, pod, members.without_pod_finalizer)
         except APIError as error:
             if error.code != NOT_FOUND:
                 raise
 
     async def _remove_excess(self, framework: Framework, excess: Iterable[ReadOnlyTree]) -> None:
         for pod in excess:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
             if not meta.is_deleting(pod) and await self._delete(framework, pod):
                 framework.event(pod, "Normal", "ExcessPodDeleted", "Excess pod deleted")
                 self.rejected += 1
@@ -375,15 +366,6 @@ class Pod(ComposableJob):
         return False
 
 
-def single_workload_name(pod: ReadOnlyTree) -> str:
-    """The name that KEP-976 has for the Workload of a single pod: without a hash.
-
-    Empty where it would be too long for a name.
-    """
-    name = f"{PODS.kind.lower()}-{meta.name_of(pod)}"
-    return name if len(name) <= workload_names.LONG_MAX_LENGTH else ""
-
-
 def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
     """The pod set of a single pod. Raises TopologyRequestError."""
     spec = deepcopy(pod["spec"])
@@ -394,57 +376,3 @@ def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
         if request is not None:
             made["topologyRequest"] = request
     return made
-
-
-def new_group_workload(name: str, obj: ReadOnlyTree, pod_sets: list[Tree], configuration: Configuration) -> Tree:
-    """A Workload that a group of pods belongs to, for an object that stands for it."""
-    made = construction.new_workload(name, obj, pod_sets, configuration)
-    objects.put_metadata(made, "annotations", names.IS_GROUP_WORKLOAD_ANNOTATION, "true")
-    if configuration.features.AdmissionGatedBy:
-        construction.propagate_admission_gated_by(obj, made)
-    return made
-
-
-def with_owners(present: Iterable[ReadOnlyTree], owners: Iterable[ReadOnlyTree]) -> list[Tree]:
-    """References to owners, besides those that there are; one of the same name is replaced."""
-    found = [dict(each) for each in present]
-    for owner in owners:
-        reference = meta.owner_reference({"apiVersion": PODS.api_version, "kind": PODS.kind, **owner})
-        place = next((place for place, each in enumerate(found) if _is_same(each, reference)), None)
-        if place is None:
-            found.append(reference)
-        else:
-            found[place] = reference
-    return found
-
-
-def _is_same(one: ReadOnlyTree, other: ReadOnlyTree) -> bool:
-    return all(one[key] == other[key] for key in ("apiVersion", "kind", "name"))
-
-
-def without_pod_finalizer(pod: Tree) -> bool:
-    """Take Kueue's finalizer off a pod, in place; whether it was there."""
-    finalizers = meta.finalizers_of(pod)
-    if names.POD_FINALIZER not in finalizers:
-        return False
-    pod["metadata"]["finalizers"] = [each for each in finalizers if each != names.POD_FINALIZER]
-    return True
-
-
-def group_of(lister: Lister, namespace: str, name: str, features: Features) -> list[Tree]:
-    """The pods of a group."""
-    index = f"kueue-pod-group:{features.WorkloadIdentifierAnnotations}"
-    lister.add_index(index, partial(_group_key, features=features))
-    return lister.by_index(index, f"{namespace}/{name}")
-
-
-def _group_key(pod: Tree, features: Features) -> list[str]:
-    name = pods.pod_group_name(pod, features)
-    return [f"{meta.namespace_of(pod)}/{name}"] if name else []
-
-
-def request_of(pod: ReadOnlyTree, features: Features) -> ObjectKey:
-    """What is reconciled for a pod: itself, or its group."""
-    group = pods.pod_group_name(pod, features)
-    key = meta.key_of(pod)
-    return ObjectKey(f"{names.GROUP_PREFIX}{key.namespace}", group) if group else key

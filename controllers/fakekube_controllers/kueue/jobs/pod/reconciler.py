@@ -11,6 +11,7 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kueue import names, pods
+from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
 from fakekube_controllers.kueue.jobframework.reconciler import JobReconciler
 from fakekube_controllers.kueue.jobs.pod.controller import Pod
@@ -27,12 +28,22 @@ class PodOfParent(Pod):
         return super().skip() or names.SUSPENDED_BY_PARENT_ANNOTATION not in meta.annotations_of(self.obj)
 
 
+def _kind(features: Features, *, is_implied: bool) -> type[Pod]:
+    if is_implied:
+        return PodOfParent
+    if features.PodGroupSets:
+        from fakekube_controllers.kueue.jobs.pod.driven import PodOrGroupWithSets
+
+        return PodOrGroupWithSets
+    return Pod
+
+
 class PodReconciler(JobReconciler):
     """Reconciles a pod, or a group."""
 
     def __init__(self, integration: Integration, options: Options, ctx: Context) -> None:
         super().__init__(integration, options, ctx)
-        self._kind = PodOfParent if options.integrations.is_implied(integration.name) else Pod
+        self._kind = _kind(self.features, is_implied=options.integrations.is_implied(integration.name))
         self._metrics: KueueMetrics | None = None
         if self.features.PodGateMetrics and options.kueue is not None:
             self._metrics = options.kueue.metrics
