@@ -152,6 +152,18 @@ def test_figures_list_every_flavor_in_the_order_of_the_spec():
     assert cluster_queue_usage(cache, "x") is None
 
 
+@pytest.mark.parametrize(("cohort", "borrowed"), [("", "0"), ("c", "2")])
+def test_who_is_in_no_cohort_borrows_nothing(cohort, borrowed):
+    """Given a quota that was cut below use, when figures are read, then only a queue in a cohort
+    borrows.
+    """
+    cache = trees.cache_of(trees.flavor("one"), trees.cluster_queue("cq", ONE, cohort=cohort))
+    cache.add_or_update_workload(used("w", "one", 5))
+    cache.update_cluster_queue(trees.cluster_queue("cq", {"one": {"cpu": 3}}, cohort=cohort))
+    assert cluster_queue_usage(cache, "cq").reserved_resources[0]["resources"] == [
+        {"name": "cpu", "total": "5", "borrowed": borrowed}]
+
+
 @pytest.mark.spec("KUEUE-031")
 def test_what_is_reserved_and_what_is_admitted():
     """Given a Workload with quota that waits for a check, when it is admitted, then it counts for

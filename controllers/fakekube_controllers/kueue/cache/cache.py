@@ -167,8 +167,6 @@ class Cache:
             old_parent.update_tree()
         if cohort is not None:
             cohort.update_tree()
-            for cluster_queue in self.hm.cluster_queues.values():
-                cluster_queue.thaw()  # the way up may be another
 
     # -- flavors, checks, topologies ------------------------------------------------------------
 

@@ -301,10 +301,6 @@ class ClusterQueue(Leaf):
             if local_queue_of(info.obj) == key:
                 local_queue.update_usage(info.flavor_resource_usage(), 1, is_admitted=states.is_admitted(info.obj))
 
-    def thaw(self) -> None:
-        """The next snapshot is to look at all of it anew."""
-        self._frozen = None
-
     # -- snapshots ------------------------------------------------------------------------------
 
     def frozen(self) -> ClusterQueueState:
