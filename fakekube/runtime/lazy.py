@@ -147,7 +147,8 @@ class LazyController:
     async def _start(self, *, by_informer: bool) -> None:
         if not by_informer:
             ACTING.set(None)  # whoever made the write that led here is somebody else
-        assert self._context is not None, "it was started"
+        if self._context is None:
+            return  # it was stopped before this task had its turn
         ctx = self._context()
         with ctx.activity.busy():
             component = self.activate()

@@ -173,6 +173,27 @@ async def test_a_component_that_was_stopped_before_it_started_is_not_started() -
             assert MADE == []
 
 
+async def test_a_component_that_is_stopped_between_its_first_object_and_its_start_is_not_started() -> None:
+    """Given a component that another one runs, and that was just told of its first object
+    When it is stopped before its start has its turn
+    Then it is not made, and nothing fails."""
+    waiting = recorder(SECRETS)
+
+    class Runs:
+        async def start(self, ctx: Context) -> None:
+            waiting.wait(lambda: ctx)
+            waiting.resource_changed(SECRETS, None, None)
+            await waiting.stop()
+
+        async def stop(self) -> None:
+            """Nothing runs."""
+
+    declared = controller("runs").starts_with(is_needed=lambda _: True).runs(Runs)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[declared]) as cluster:
+        await cluster.settle()
+        assert MADE == []
+
+
 async def test_a_component_with_something_to_do_starts_at_once() -> None:
     """Given a component that has something to do where there are nodes
     When clusters with and without nodes start

@@ -18,7 +18,7 @@ from fakekube_controllers.kueue.names import ADMISSION_CHECKS, COHORTS, RESOURCE
 from fakekube_controllers.kueue.queues.manager import Queues
 from fakekube_controllers.kueue.scheduler.preemption.common.expectations import Store
 from fakekube_controllers.kueue.topology.cache import TASCache
-from fakekube_controllers.kueue.workload.info import InfoOptions, Ordering
+from fakekube_controllers.kueue.workload.info import Ordering, info_options
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -35,7 +35,7 @@ class Kueue:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.configuration, self.features = configuration, configuration.features
         self.metrics, self.objects = KueueMetrics(ctx.metrics), Objects(ctx)
-        self.info_options = _info_options(configuration)
+        self.info_options = info_options(configuration)
         self.ordering = _ordering(configuration)
         self.preemption_expectations = Store()
         self.tas_cache = TASCache(self.features)
@@ -72,12 +72,6 @@ class Kueue:
     def recorder(self, component: str) -> "Recorder":
         """Records Events that come from ``component``, as ``kueue-workload-controller``."""
         return self.ctx.recorder(component)
-
-
-def _info_options(configuration: Configuration) -> InfoOptions:
-    resources = configuration.resources
-    transformations = {each.input: each for each in resources.transformations}
-    return InfoOptions(configuration.features, resources.exclude_resource_prefixes, transformations)
 
 
 def _ordering(configuration: Configuration) -> Ordering:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import errors, meta
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
@@ -38,8 +39,12 @@ class InvalidPodSetUpdate(PermanentError):
         self.what, self.conflict = what, conflict
 
 
-class FlavorNotFound(LookupError):
-    """A ResourceFlavor that was assigned is gone."""
+class FlavorNotFound(APIError):
+    """404 for a ResourceFlavor that was assigned."""
+
+    def __init__(self, name: str) -> None:
+        found = errors.not_found(names.RESOURCE_FLAVORS.group_resource, name)
+        super().__init__(found.code, found.reason, found.message, found.details)
 
 
 @dataclass(slots=True)
@@ -89,7 +94,7 @@ def from_assignment(
     for name in dict.fromkeys((assignment.get("flavors") or {}).values()):
         flavor = flavor_of(name)
         if flavor is None:
-            raise FlavorNotFound(f'ResourceFlavor.kueue.x-k8s.io "{name}" not found')
+            raise FlavorNotFound(name)
         spec = flavor.get("spec") or meta.EMPTY
         info.node_selector.update(spec.get("nodeLabels") or {})
         info.tolerations += spec.get("tolerations") or ()

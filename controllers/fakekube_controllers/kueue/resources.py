@@ -156,10 +156,3 @@ def _order(name: str) -> tuple[int, str]:
         result = (result ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return result, name
 
-
-def flatten_flavors(quantities: Mapping[FlavorResource, int]) -> Requests:
-    """Amounts by resource, whatever the flavor."""
-    result: Requests = {}
-    for (_, name), amount in quantities.items():
-        result[name] = result.get(name, 0) + amount
-    return result

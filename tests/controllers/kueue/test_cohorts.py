@@ -172,6 +172,7 @@ def test_a_snapshot_changes_for_itself_and_back(tree, uses, data):
         queues[queue].own_use += amount
     linked(cohorts, queues)
     snapshot, other = cache.snapshot(), cache.snapshot()
+    before = [figures(cache.snapshot(), queue) for queue in QUEUES]
     undo = []
     for _ in range(data.draw(st.integers(0, 5))):
         queue, amount = data.draw(st.sampled_from(QUEUES)), data.draw(st.integers(0, 9))
@@ -185,6 +186,8 @@ def test_a_snapshot_changes_for_itself_and_back(tree, uses, data):
         queues[info.cluster_queue].own_use -= info.total_requests[0].requests["cpu"] // 1000
         assert info.key not in snapshot.cluster_queue(info.cluster_queue).workloads
     assert_same(snapshot, queues)
+    for unchanged in (other, cache.snapshot()):
+        assert [figures(unchanged, queue) for queue in QUEUES] == before
     back()
     for info in some:
         queues[info.cluster_queue].own_use += info.total_requests[0].requests["cpu"] // 1000
@@ -211,6 +214,23 @@ def test_capacity_two_levels_up_is_reached_and_capped():
     assert left() == [24, 24, 24]
     assert left(borrowing=3) == [7, 7, 24]
     assert left(lending=1) == [24, 24, 21]
+
+
+@pytest.mark.spec("KUEUE-060")
+def test_a_queue_that_moves_takes_its_quota_along():
+    """Given a queue with quota and use, when it names another cohort, then both cohorts have what
+    is in them now.
+    """
+    cache = trees.cache_of(
+        trees.flavor("f"), trees.cluster_queue("p", {"f": {"cpu": 3}}, cohort="a"),
+        trees.cluster_queue("q", {"f": {"cpu": 1}}, cohort="a"), trees.cluster_queue("r", {"f": {"cpu": 1}}, cohort="b"))
+    cache.add_or_update_workload(using("w", "p", 2))
+    cache.update_cluster_queue(trees.cluster_queue("p", {"f": {"cpu": 3}}, cohort="b"))
+    snapshot = cache.snapshot()
+    assert [snapshot.cluster_queue(name).available(CPU) for name in "pqr"] == [2000, 1000, 2000]
+    cache.update_cluster_queue(trees.cluster_queue("p", {"f": {"cpu": 3}}))
+    snapshot = cache.snapshot()
+    assert [snapshot.cluster_queue(name).available(CPU) for name in "pqr"] == [1000, 1000, 1000]
 
 
 @pytest.mark.spec("KUEUE-062")
@@ -277,13 +297,15 @@ def test_any_edges_end(edges):
         else:
             parents.pop(name, None)
             cache.delete_cohort(name)
-    snapshot = cache.snapshot()
-    for name in COHORTS:
-        seen, above = {name}, parents.get(name, "")
-        while above and above not in seen:
-            seen.add(above)
-            above = parents.get(above, "")
-        assert (snapshot.cluster_queue(name) is None) == bool(above), name
+        snapshot = cache.snapshot()
+        for queue in COHORTS:
+            above = [queue]
+            while (parent := parents.get(above[-1], "")) and parent not in above:
+                above.append(parent)
+            found = snapshot.cluster_queue(queue)
+            assert (found is None) == bool(parent), queue
+            if found is not None:
+                assert [cohort.name for cohort in found.path_parent_to_root()] == above
 
 
 @pytest.mark.spec("KUEUE-065")

@@ -40,7 +40,6 @@ def test_a_pending_workload_requests_what_its_pods_do():
         ("driver", 1, {"cpu": 1000, "memory": 2**30}), ("workers", 3, {"cpu": 3000, "memory": 3 * 2**30})]
     assert found.flavor_resource_usage() == {FlavorResource("", "cpu"): 4000, FlavorResource("", "memory"): 4 * 2**30}
     assert (found.cluster_queue, str(found.key)) == ("", "ns/w")
-    assert found.sum_total_requests() == {"cpu": "4", "memory": "4Gi"}
 
 
 def test_init_containers_sidecars_overhead_and_the_pod_as_a_whole():

@@ -182,3 +182,53 @@ async def test_usage_is_the_sum_of_reservations_and_nobody_waits_in_vain(seed: i
         await settled(of)
         assert await reserved(of) == play.before
         await play.check()
+
+
+@pytest.mark.parametrize(("quota", "asked", "told"), [
+    ("10E", "9E", ""), ("8Ei", "1", ""), ("9223372036854774", "9223372036854774", ""),
+    ("1", "9E", "current podset request (9223372036854775807m) > maximum capacity (1)"),
+    ("0", "1n", "current podset request (1m) > maximum capacity (0)"),
+])
+async def test_amounts_as_large_and_as_small_as_can_be(quota: str, asked: str, told: str) -> None:
+    """Given quotas and requests at the ends of what numbers can be, when a Workload comes, then it
+    is admitted or told why not, and what comes after it is treated as ever.
+    """
+    async with world() as of:
+        await of.queues(quota)
+        await of.workload("w", asked)
+        await settled(of)
+        if told:
+            assert told in (await of.condition(WORKLOADS, "w", "QuotaReserved") or ("", "", ""))[2]
+        else:
+            assert await reserved(of) == {"w": "cq"}
+            await of.client.delete(WORKLOADS, "w", NAMESPACE)
+        await of.patch(CLUSTER_QUEUES, "cq", cluster_queue({"f": "2"}))
+        await settled(of)
+        await of.workload("next")
+        await settled(of)
+        assert (await reserved(of))["next"] == "cq"
+
+
+async def test_cohorts_that_come_and_go_in_circles_lose_nothing() -> None:
+    """Given a Workload that runs, when its cohorts form a circle, it ends within, and the circle is
+    broken, then who waited is admitted, and all figures are right.
+    """
+    async with world() as of:
+        await of.queues(cohortName="a")
+        for name, parent in (("a", "b"), ("b", "c")):
+            await of.create(COHORTS, name, {"parentName": parent})
+        await of.workload("runs", "4")
+        await settled(of)
+        await of.create(COHORTS, "c", {"parentName": "a"})
+        await of.workload("waits", "3")
+        await settled(of)
+        assert await reserved(of) == {"runs": "cq"}
+        await of.client.delete(WORKLOADS, "runs", NAMESPACE)
+        await of.patch(CLUSTER_QUEUES, "cq", {"fairSharing": {"weight": "2"}})
+        await settled(of)
+        assert await reserved(of) == {}
+        await of.patch(COHORTS, "b", {"parentName": None})
+        await settled(of)
+        assert await reserved(of) == {"waits": "cq"}
+        status = (await of.get(CLUSTER_QUEUES, "cq"))["status"]
+        assert status["flavorsReservation"][0]["resources"] == [{"name": "cpu", "total": "3", "borrowed": "0"}]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube_controllers.kueue import resources
-from fakekube_controllers.kueue.resources import UNLIMITED, FlavorResource
+from fakekube_controllers.kueue.resources import UNLIMITED
 
 AMOUNTS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-10, 10), st.just(UNLIMITED))
 
@@ -80,12 +80,6 @@ def test_resources_are_looked_at_in_the_order_of_their_hashes():
     assert resources.in_order(["pods", "memory", "cpu"]) == resources.in_order(["cpu", "pods", "memory"])
     hashes = {"": 0xCBF29CE484222325, "a": 0xAF63DC4C8601EC8C, "foobar": 0x85944171F73967E8}
     assert resources.in_order(hashes) == sorted(hashes, key=hashes.__getitem__)
-
-
-def test_amounts_without_their_flavors():
-    """Given amounts in several flavors, when they are flattened, then as a sum by resource."""
-    used = {FlavorResource("a", "cpu"): 1, FlavorResource("b", "cpu"): 2, FlavorResource("b", "memory"): 5}
-    assert resources.flatten_flavors(used) == {"cpu": 3, "memory": 5}
 
 
 def test_resources_that_one_has_more_of():

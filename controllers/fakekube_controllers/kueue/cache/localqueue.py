@@ -1,6 +1,6 @@
 """What the Workloads of a LocalQueue use. Upstream: pkg/cache/scheduler/localqueue.go."""
 
-from fakekube_controllers.kueue.resources import FlavorResourceQuantities, Requests, add, flatten_flavors
+from fakekube_controllers.kueue.resources import FlavorResourceQuantities, add
 
 LocalQueueReference = tuple[str, str]
 """Namespace and name."""
@@ -23,10 +23,6 @@ class LocalQueue:
         if is_admitted:
             update_flavor_usage(self.admitted_usage, usage, sign)
             self.admitted_workloads += sign
-
-    def admitted_requests(self) -> Requests:
-        """What the admitted ones use, whatever the flavor."""
-        return flatten_flavors(self.admitted_usage)
 
 
 def update_flavor_usage(total: FlavorResourceQuantities, usage: FlavorResourceQuantities, sign: int) -> None:

@@ -161,11 +161,6 @@ class ClusterQueueSnapshot(ClusterQueueNode["CohortSnapshot"]):
         """Whether its Workloads run in other clusters."""
         return bool(self._state.problems.multikueue_admission_checks)
 
-    @property
-    def admission_mode(self) -> str:
-        """``admissionScope.admissionMode``, or nothing."""
-        return self._state.spec.admission_mode
-
 
 class CohortSnapshot(CohortNode[ClusterQueueSnapshot, "CohortSnapshot"]):
     """A cohort; its children are made when they are first asked for."""

@@ -55,7 +55,6 @@ class ClusterQueueSpec(NamedTuple):
     admission_checks: AdmissionChecks = NOTHING
     fair_weight: float = DEFAULT_WEIGHT
     is_stopped: bool = False
-    admission_mode: str = ""
 
     @property
     def flavors(self) -> list[str]:
@@ -80,8 +79,7 @@ def read(cluster_queue: ReadOnlyTree) -> ClusterQueueSpec:
         namespace_selector=selector,
         admission_checks=admission_checks(cluster_queue),
         fair_weight=parse_fair_weight(spec),
-        is_stopped=(spec.get("stopPolicy") or "None") != "None",
-        admission_mode=(spec.get("admissionScope") or NOTHING).get("admissionMode", ""))
+        is_stopped=(spec.get("stopPolicy") or "None") != "None")
 
 
 def _preemption(tree: Mapping[str, ReadOnlyTree]) -> Preemption:

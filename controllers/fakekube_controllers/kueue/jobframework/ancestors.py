@@ -3,8 +3,9 @@
 Upstream: FindAncestorJobManagedByKueue in pkg/controller/jobframework/reconciler.go.
 """
 
-from fakekube.apimachinery import meta
-from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery import errors, meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.client import Client
 from fakekube_controllers.kueue import names
@@ -20,10 +21,11 @@ class CyclicOwnership(Exception):
 
 
 class WorkloadOwnerNotFound(Exception):
-    """An owner is gone, or its kind is not served."""
+    """An owner is gone, for which ``status`` is what the API says, or its kind is not served."""
 
-    def __init__(self, why: object) -> None:
+    def __init__(self, why: object, status: APIError | None = None) -> None:
         super().__init__(f"workload owner not found\n{why}")
+        self.status = status
 
 
 class ChainLimitReached(Exception):
@@ -65,5 +67,6 @@ async def _read(client: Client, owner: ReadOnlyTree, namespace: str) -> ReadOnly
         raise WorkloadOwnerNotFound(error) from error
     found = await client.get(resource, owner["name"], namespace, missing_ok=True)
     if found is None:
-        raise WorkloadOwnerNotFound(f'{resource.group_resource} "{owner["name"]}" not found')
+        status = errors.not_found(GroupResource(group, owner["kind"]), owner["name"])  # a cache knows kinds alone
+        raise WorkloadOwnerNotFound(status, status)
     return found

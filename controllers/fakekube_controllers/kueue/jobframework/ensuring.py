@@ -20,19 +20,26 @@ NO_MATCH = "No matching Workload; restoring pod templates according to existent 
 PREBUILT_OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 
 
-class NoMatchingWorkloads(Exception):
-    """The Workloads of a job were deleted, since none of them was right: a new one comes next."""
+class WorkloadsChange(Exception):
+    """The Workloads of a job are not what they will be soon: it is looked at again then."""
 
 
-class ExtraWorkloads(Exception):
+class PrebuiltWorkloadNotFound(WorkloadsChange):
+    """The Workload that a job names is not there, or is another's."""
+
+
+class NoMatchingWorkloads(WorkloadsChange):
+    """The Workloads of a job were deleted, since none of them was right."""
+
+
+class ExtraWorkloads(WorkloadsChange):
     """Workloads that a job had besides the right one were deleted."""
 
 
 async def ensure_one_workload(framework: Framework, job: GenericJob) -> ReadOnlyTree | None:
     """The Workload of a job; None where one is to be made, or waited for.
 
-    Raises NoMatchingWorkloads and ExtraWorkloads, after which the job is looked at again, and what
-    ``construction`` raises.
+    Raises NoMatchingWorkloads and ExtraWorkloads, and what ``construction`` raises.
     """
     name = objects.prebuilt_workload_name(job.obj, framework.features)
     if name:

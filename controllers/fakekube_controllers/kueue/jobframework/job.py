@@ -237,7 +237,8 @@ class GenericJob(ABC):
         """Let its objects go, once it has finished."""
 
     async def patch(self, framework: Framework, change: Callable[[], object], *, subresource: str = "") -> None:
-        """Give the job a copy of its object, change that by ``change``, and write what differs.
+        """Give the job a copy of its object, change that by ``change``, and write what differs;
+        nothing where ``change`` returns False.
 
         APIError; 409 where somebody else has written meanwhile. The object is as it was then.
         """
@@ -245,8 +246,7 @@ class GenericJob(ABC):
 
         def update(copied: Tree) -> bool:
             self.obj = copied
-            change()
-            return True
+            return change() is not False
 
         written: Tree | None = None
         try:

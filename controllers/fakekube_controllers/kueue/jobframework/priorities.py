@@ -9,9 +9,9 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from fakekube.apimachinery import errors, meta
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.cache.lister import Lister
 from fakekube.client.resources import PRIORITY_CLASSES, Resource
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects
@@ -27,20 +27,35 @@ class Priority(NamedTuple):
     value: int
 
 
+class WorkloadPriorityClassNotFound(APIError):
+    """404 for a class that a job names."""
+
+    def __init__(self, name: str) -> None:
+        found = errors.not_found(names.WORKLOAD_PRIORITY_CLASSES.group_resource, name)
+        super().__init__(found.code, found.reason, found.message, found.details)
+
+
 def extract_priority(
     framework: Framework, obj: ReadOnlyTree, pod_sets: Iterable[ReadOnlyTree], custom: str | None,
 ) -> Priority:
     """By the object's WorkloadPriorityClass, else by the PriorityClass ``custom``, else by that of
     the first podset which has one, else by the cluster's default.
 
-    ``custom`` None: the kind of job names no class. APIError 404 for a class that is not there.
+    ``custom`` None: the kind of job names no class. APIError 404 for a class that is not there, and
+    WorkloadPriorityClassNotFound for one of Kueue's.
     """
     name = objects.workload_priority_class_name(obj)
     if name:
-        return _of_class(framework.workload_priority_classes, names.WORKLOAD_PRIORITY_CLASSES, name)
+        own = framework.workload_priority_classes.get("", name)
+        if own is None:
+            raise WorkloadPriorityClassNotFound(name)
+        return Priority(_ref(names.WORKLOAD_PRIORITY_CLASSES, own), own["value"])
     name = _of_pod_sets(pod_sets) if custom is None else custom
     if name:
-        return _of_class(framework.priority_classes, PRIORITY_CLASSES, name)
+        found = framework.priority_classes.get("", name)
+        if found is None:
+            raise errors.not_found(PRIORITY_CLASSES.group_resource, name)
+        return Priority(_ref(PRIORITY_CLASSES, found), found["value"])
     defaults = [each for each in framework.priority_classes.list() if each.get("globalDefault")]
     if not defaults:
         return Priority(None, 0)
@@ -51,13 +66,6 @@ def extract_priority(
 def _of_pod_sets(pod_sets: Iterable[ReadOnlyTree]) -> str:
     names_of_classes = (each["template"]["spec"].get("priorityClassName") for each in pod_sets)
     return next(filter(None, names_of_classes), "")
-
-
-def _of_class(classes: Lister, resource: Resource, name: str) -> Priority:
-    found = classes.get("", name)
-    if found is None:
-        raise errors.not_found(resource.group_resource, name)
-    return Priority(_ref(resource, found), found["value"])
 
 
 def _ref(resource: Resource, found: ReadOnlyTree) -> Tree:

@@ -20,8 +20,10 @@ from fakekube_controllers.kueue.jobframework import (
     ensuring,
     objects,
     pods_ready,
+    priorities,
     starting,
     stopping,
+    waking,
 )
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
@@ -43,16 +45,13 @@ SUSPENDED_AGAIN_SECONDS = 1.0
 NESTED_TOO_DEEP = f"Terminated search for Kueue-managed Job because ancestor depth exceeded limit of {names.MAX_ANCESTORS}"
 
 
-class PrebuiltWorkloadNotFound(Exception):
-    """The Workload that a job names is not there, or is another's: the job is looked at again."""
-
-
 class JobReconciler:
     """Reconciles the jobs of one kind."""
 
     def __init__(self, integration: Integration, options: Options, ctx: Context) -> None:
         self.integration, self.options, self.configuration = integration, options, options.configuration
         self.features = options.configuration.features
+        self._has_keys_of_jobs = integration.controllers is None
         self.framework = Framework(ctx, options.configuration, integration.name, integration.resource)
         self._suspended_at: dict[ObjectKey, float] = {}
 
@@ -60,6 +59,8 @@ class JobReconciler:
         """Hear of what the kind wants to hear of."""
         if self.integration.watch is not None:
             self.integration.watch(self.framework, queue)
+        if self._has_keys_of_jobs:
+            waking.watch_what_jobs_wait_for(self.framework, queue)
 
     async def reconcile(self, request: Request) -> Result | None:
         """Bring a job a step forward."""
@@ -76,7 +77,11 @@ class JobReconciler:
             return await self._reconcile(key, job)
         except UnretryableError as error:
             log.debug("%s %s: %s", self.integration.name, key, error)
-            return None
+        except (ensuring.WorkloadsChange, priorities.WorkloadPriorityClassNotFound) as error:
+            if not self._has_keys_of_jobs:
+                raise
+            log.debug("%s %s waits: %s", self.integration.name, key, error)
+        return None
 
     async def _reconcile(self, key: ObjectKey, job: GenericJob) -> Result | None:
         framework = self.framework
@@ -150,7 +155,7 @@ class JobReconciler:
         if job.is_active() and not objects.is_elastic(job.obj, self.features):
             return
         if prebuilt:
-            raise PrebuiltWorkloadNotFound(f"prebuilt workload not found: {prebuilt}")
+            raise ensuring.PrebuiltWorkloadNotFound(f"prebuilt workload not found: {prebuilt}")
         workload = await construction.construct_workload(framework, job)
         await construction.prepare_workload(framework, job, workload)
         created = await framework.client.create(names.WORKLOADS, workload)

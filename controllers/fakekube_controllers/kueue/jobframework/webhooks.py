@@ -4,19 +4,24 @@ Upstream: pkg/controller/jobframework/base_webhook.go; kinds with a webhook of t
 same functions.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.admission_requests import AdmissionRequest
+from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.runtime.addon import Webhook
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation
+from fakekube_controllers.kueue.jobframework.ancestors import ChainLimitReached, CyclicOwnership, WorkloadOwnerNotFound
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
 from fakekube_controllers.kueue.jobframework.job import GenericJob
+from fakekube_controllers.kueue.topology.requests import TopologyRequestError
 from fakekube_controllers.kueue.webhooks import declaring
 
 SERVER_NAMESPACES = ("kube-system",)
@@ -40,8 +45,29 @@ def webhook(
     excluded = [*SERVER_NAMESPACES, options.configuration.namespace]
     selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": excluded}]}
     return declaring.webhook(
-        name, function, resource, mutating=mutating, operations=operations or (), subresources=subresources, has_client=True,
-        fields={"namespace_selector": selector})
+        name, partial(answered, function), resource, mutating=mutating, operations=operations or (),
+        subresources=subresources, has_client=True, fields={"namespace_selector": selector})
+
+
+async def answered(function: Callable[..., Any], request: AdmissionRequest, **arguments: Any) -> None:
+    """Ask a function that may raise what its steps raise, and say it as controller-runtime does.
+
+    Raises Denied, with the code of a Status that one got; 403 for all else.
+    """
+    try:
+        pending = function(request, **arguments)
+        if inspect.isawaitable(pending):
+            await pending
+    except WorkloadOwnerNotFound as error:
+        raise _denied(error.status or error) from error
+    except (APIError, CyclicOwnership, ChainLimitReached, TopologyRequestError) as error:
+        raise _denied(error) from error
+
+
+def _denied(error: Exception) -> Denied:
+    if isinstance(error, APIError):
+        return Denied(error.message, code=error.code, reason=error.reason, details=error.details)
+    return Denied(str(error), code=HTTPStatus.FORBIDDEN, reason="Forbidden")
 
 
 async def default(request: AdmissionRequest, *, client: Client, integration: Integration, options: Options) -> None:

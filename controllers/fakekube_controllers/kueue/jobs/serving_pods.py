@@ -6,7 +6,7 @@ Upstream: pkg/util/statefulset.
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names, pods
-from fakekube_controllers.kueue.jobs.pod.controller import without_pod_finalizer
+from fakekube_controllers.kueue.jobs.pod.members import without_pod_finalizer
 
 REVISION = "controller-revision-hash"
 

@@ -30,6 +30,7 @@ from fakekube_controllers.kueue.workload.evict import evict
 from fakekube_controllers.kueue.workload.patching import LOOSE, patch_admission_status
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.meta import ObjectKey
     from fakekube.apimachinery.types import Tree
     from fakekube.runtime.context import Context
     from fakekube.runtime.reconcile import Result
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     from fakekube_controllers.kueue.workload.info import Info
 
 CYCLE = "cycle"  # the key
+MAX_MESSAGES = 8
+"""So often a head is told why it waits while time stands still. Where two queues are in each
+other's way a head may be told two things in turn for ever, which upstream does every 10 ms.
+"""
 
 
 class Scheduler:
@@ -49,7 +54,8 @@ class Scheduler:
     def __init__(self, kueue: "Kueue", ctx: "Context") -> None:
         self._kueue, self._ctx = kueue, ctx
         self.settings = settings_of(kueue.configuration, kueue.ordering)
-        features = kueue.features
+        features, waits = kueue.features, kueue.configuration.wait_for_pods_ready
+        self._blocks_admission = waits is not None and waits.block_admission
         self._recorder = kueue.recorder(names.ADMISSION_NAME)
         self._issuer = PreemptionIssuer(
             kueue.client, self._recorder, kueue.metrics, kueue.preemption_expectations, features,
@@ -60,6 +66,8 @@ class Scheduler:
         self._is_requeueing = False
         self._has_failed = False  # whether something could not be written in this cycle
         self._failures = 0  # such cycles in a row
+        self._told: dict[ObjectKey, int] = {}  # how often each was told why it waits, at ``_told_at``
+        self._told_at = 0.0
         self._seen: dict[object, None] = {}  # heads and what they tried, since something changed
 
     def setup(self, queue: "WorkQueue[str]") -> None:
@@ -175,7 +183,7 @@ class Scheduler:
         ready.
         """
         cache = self._kueue.cache
-        if states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
+        if not self._blocks_admission or states.needs_second_pass(entry.obj) or cache.pods_ready_for_all_admitted_workloads():
             return
         await self._unset_quota_reservation(
             entry, reasons.WAITING_FOR_PODS_READY, reasons.WAITING,
@@ -188,9 +196,11 @@ class Scheduler:
 
         cache.when_pods_ready_changes = changed
         resume = self._ctx.activity.suspend()  # who waits for pods must not keep time from moving
-        await ready
-        if resume is not None:
-            resume()
+        try:
+            await ready
+        finally:
+            if resume is not None:
+                resume()
 
     async def _evict_after_failed_tas_replacement(self, entry: Entry) -> None:
         kueue, nodes = self._kueue, ",".join(states.unhealthy_node_names(entry.obj))
@@ -224,16 +234,28 @@ class Scheduler:
             queues.requeue_workload(entry.info, entry.requeue_reason, entry.quota_reserved_reason)
         if entry.status not in (EntryStatus.NOT_NOMINATED, EntryStatus.SKIPPED, EntryStatus.PREEMPTION_GATED):
             return
+        if self._is_told_enough(entry.info.key):
+            return
         reason = states.unadmitted_workload_reason_with_fallback(
             entry.quota_reserved_reason, reasons.PENDING, self._kueue.features)
-        await self._unset_quota_reservation(
-            entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg, shows_requests=True)
+        if await self._unset_quota_reservation(
+            entry, entry.quota_reserved_reason, reasons.PENDING, entry.inadmissible_msg, shows_requests=True
+        ):
+            self._told[entry.info.key] = self._told.get(entry.info.key, 0) + 1
         self._recorder.report(
             obj, "Warning", reason, reason, reservation.truncate_event_message(entry.inadmissible_msg))
 
+    def _is_told_enough(self, key: "ObjectKey") -> bool:
+        now = self._ctx.clock.time()
+        if now != self._told_at:
+            self._told_at = now
+            self._told.clear()
+        return self._told.get(key, 0) >= MAX_MESSAGES
+
     async def _unset_quota_reservation(
         self, entry: Entry, reason: str, fallback: str, message: str, *, shows_requests: bool,
-    ) -> None:
+    ) -> bool:
+        """Write why an entry has no quota; whether that is news."""
         features = self._kueue.features
         condition_reason = states.unadmitted_workload_reason_with_fallback(reason, fallback, features)
 
@@ -248,9 +270,10 @@ class Scheduler:
             return updated
 
         try:
-            await patch_admission_status(self._kueue.client, entry.obj, update, features=features, how=LOOSE)
+            written = await patch_admission_status(self._kueue.client, entry.obj, update, features=features, how=LOOSE)
         except (APIError, TransportError):
-            return  # it is in its queue, and will say so in another cycle
+            return False  # it is in its queue, and will say so in another cycle
+        return written is not None
 
 
 def _state_of(info: "Info") -> object:

@@ -170,9 +170,7 @@ def sum_up(domain: Domain, level: int, slices: SliceLevels, *, leader: bool) -> 
         for child in below:
             sum_up(child, level + 1, slices, leader=leader)
     else:
-        size = slices.size if level + 1 == slices.level else 0
-        for child in below:
-            _count_slices(child, size)
+        _count_slices_of(below, slices.size if level + 1 == slices.level else 0)
     # where children hold slices of their own, only whole ones count
     inner = slices.inner.get(level + 1, 0)
     states = [child.state // inner * inner for child in below] if inner else [child.state for child in below]
@@ -195,6 +193,15 @@ def _count_slices(domain: Domain, size: int) -> None:
     """What fits in slices of a size, 0 for a level that has none."""
     domain.slice_state = domain.state // size if size else 0
     domain.slice_state_with_leader = domain.state_with_leader // size if size else 0
+
+
+def _count_slices_of(leaves: Sequence[Domain], size: int) -> None:
+    if size == 1:
+        for leaf in leaves:
+            leaf.slice_state, leaf.slice_state_with_leader = leaf.state, leaf.state_with_leader
+    else:
+        for leaf in leaves:
+            _count_slices(leaf, size)
 
 
 def _lost(domains: Sequence[Domain], states: Sequence[int], inner: int) -> int:

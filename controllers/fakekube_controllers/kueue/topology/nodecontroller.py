@@ -56,8 +56,9 @@ class NodeReconciler:
         self.queue.add(Request("", meta.name_of(node)))
 
     def _node_changed(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
-        taints_count = self.kueue.features.TASReplaceNodeOnNodeTaints
-        if _is_ready(old) != _is_ready(new) or (taints_count and old["spec"].get("taints") != new["spec"].get("taints")):
+        if _is_ready(old) != _is_ready(new) or (
+            self.kueue.features.TASReplaceNodeOnNodeTaints and _taints_of(old) != _taints_of(new)
+        ):
             self._node(new)
 
     def _pod(self, pod: ReadOnlyTree) -> None:
@@ -181,3 +182,8 @@ class NodeReconciler:
 
 def _is_ready(node: ReadOnlyTree) -> bool:
     return conditions.is_true((node.get("status") or meta.EMPTY).get("conditions"), "Ready")
+
+
+def _taints_of(node: ReadOnlyTree) -> Sequence[ReadOnlyTree]:
+    found: Sequence[ReadOnlyTree] = (node.get("spec") or meta.EMPTY).get("taints") or ()
+    return found

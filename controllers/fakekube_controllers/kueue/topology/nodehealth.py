@@ -44,7 +44,7 @@ def health_of(
     waits = features.TASReplaceNodeOnPodTermination
     if not conditions.is_true((node.get("status") or meta.EMPTY).get("conditions"), "Ready"):
         return Health(not goes_on, stuck) if waits else Health(is_unhealthy=True)
-    taints = [taint for taint in node["spec"].get("taints") or () if taint["effect"] in SCHEDULING_EFFECTS]
+    taints = [taint for taint in (node.get("spec") or meta.EMPTY).get("taints") or () if taint["effect"] in SCHEDULING_EFFECTS]
     if not features.TASReplaceNodeOnNodeTaints or not taints:
         return Health()
     tolerations = [*_tolerations_on(workload, name, flavor_of, features)]

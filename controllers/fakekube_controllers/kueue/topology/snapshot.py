@@ -196,10 +196,6 @@ class TASFlavorSnapshot:
         used = self._usage.get(domain)
         return self._free[domain] if used is None else self._matching.remaining(domain, self._free[domain], used)
 
-    def free(self, domain: DomainID) -> Requests:
-        """What a lowest domain would have left without any Workload."""
-        return self._free[domain]
-
     def _update(self, requests: Iterable[TopologyDomainRequests], sign: int) -> None:
         for each in requests:
             own = domain_id(each.values)
@@ -256,21 +252,23 @@ class TASFlavorSnapshot:
             leaf.clear()
         requests = plus(workers.single_pod_requests, _ONE_POD)
         leader_requests = None if leader is None else plus(leader.single_pod_requests, _ONE_POD)
-        counts = self._matching.counts(requests)
+        counts, usage = self._matching.counts(requests), {} if simulate_empty else self._usage
         for leaf, score in leaves:
-            leaf.affinity_score = score
+            own = leaf.id
             # by all values: the id of a node is its hostname alone
             if within and not domain_id(leaf.level_values).startswith(within):
                 stats.reasons["topologyDomain"] += 1
                 continue
-            room = self._free[leaf.id] if simulate_empty else self.remaining(leaf.id)
-            if leaf.id in assumed:
-                room = minus(room, assumed[leaf.id])
-            known = counts.get(leaf.id)
+            room, used = self._free[own], usage.get(own)
+            if used is not None:
+                room = self._matching.remaining(own, room, used)
+            if own in assumed:
+                room = minus(room, assumed[own])
+            known = counts.get(own)
             if known is None or known[0] is not room:
-                known = counts[leaf.id] = room, *count_in(requests, room)
+                known = counts[own] = room, *count_in(requests, room)
             leaf.state = leaf.state_with_leader = known[1]
-            leaf.leader_state = 0
+            leaf.leader_state, leaf.affinity_score = 0, score
             if not known[1] and known[2]:
                 stats.reasons[f'resource "{known[2]}"'] += 1
             if leader_requests is not None and count_in(leader_requests, room)[0] > 0:

@@ -121,3 +121,16 @@ async def test_a_jobset_that_starts_by_itself(apps):
     assert (await apps.client.get(JOBSETS, "js", NAMESPACE))["spec"]["suspend"] is True
     assert await apps.told("js", "Stopped") == ["Not admitted by cluster queue"]
     assert len(await apps.workloads()) == 1
+
+
+@pytest.mark.spec("KUEUE-175")
+async def test_a_topology_that_cannot_be_read(apps):
+    """Given a JobSet whose annotation is no boolean, when it is created, then it is refused in Go's
+    words."""
+    job = replicated("w")
+    annotations = {names.PODSET_UNCONSTRAINED_TOPOLOGY_ANNOTATION: "maybe"}
+    job["template"]["spec"]["template"]["metadata"] = {"annotations": annotations}
+    with pytest.raises(APIError) as caught:
+        await apps.client.create(JOBSETS, jobset(job))
+    text = 'admission webhook "vjobset.kb.io" denied the request: strconv.ParseBool: parsing "maybe": invalid syntax'
+    assert (caught.value.code, caught.value.message) == (403, text)

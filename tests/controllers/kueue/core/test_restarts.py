@@ -1,11 +1,29 @@
 """A Kueue that starts again knows from the objects alone what the one before it knew."""
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fakekube import Cluster
+from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import Resource
-from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
+from fakekube.client.resources import JOBS, Resource
+from fakekube_controllers.kueue import addon
+from fakekube_controllers.kueue.names import (
+    CLUSTER_QUEUES,
+    LOCAL_QUEUES,
+    QUEUE_LABEL,
+    WORKLOAD_PRIORITY_CLASS_LABEL,
+    WORKLOAD_PRIORITY_CLASSES,
+    WORKLOADS,
+)
 from tests.controllers.kueue.core.world import NAMESPACE, World, world
 
 KINDS = (CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS)
+PARTS = ("workload_controller", "kueue-scheduler", "clusterqueue_controller", "localqueue_controller")
+MOST_RESTARTS = 150
 
 
 async def everything(of: World) -> dict[Resource, list[Tree]]:
@@ -48,3 +66,67 @@ async def test_what_happened_meanwhile_is_seen() -> None:
         [queue] = after[CLUSTER_QUEUES]
         assert (queue["status"]["pendingWorkloads"], queue["status"]["admittedWorkloads"]) == (1, 1)
         assert queue["status"]["flavorsUsage"][0]["resources"][0]["total"] == "3"
+
+
+class Restarts:
+    """Counts Kueue's writes, Events apart, and restarts it after those that ``when`` says."""
+
+    def __init__(self, cluster: Cluster, when: Callable[[int], bool]) -> None:
+        self.cluster, self.when, self.writes, self.count = cluster, when, 0, 0
+        self._handle = cluster.apiserver.handle
+        cluster.apiserver.handle = self.handle  # type: ignore[method-assign]  # in place of the server's
+
+    async def handle(self, request: Any) -> Any:
+        """Answer a request, unless Kueue does not live to see the answer."""
+        response = await self._handle(request)
+        acting = ACTING.get()
+        if request.method == "GET" or acting is None or acting.component not in PARTS or "/events" in request.path:
+            return response
+        self.writes += 1
+        if self.when(self.writes) and self.count < MOST_RESTARTS:
+            self.count += 1
+            self.cluster.tasks.spawn(self._restart(), "restart of Kueue")
+            await asyncio.Event().wait()
+        return response
+
+    async def _restart(self) -> None:
+        with self.cluster.activity.busy():
+            await self.cluster.manager.stop_component("kueue")
+            await self.cluster.manager.start_component("kueue")
+
+
+async def play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
+    """A job of high priority takes the quota of one of low priority; a third waits, a fourth runs.
+    """
+    async with Cluster(nodes=0, controllers="job", clock="manual", extra=[addon()]) as cluster:
+        of = World(cluster)
+        for name, value in (("low", 1), ("high", 9)):
+            await of.client.create(WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
+        restarts = Restarts(cluster, when)
+        await of.queues("5", preemption={"withinClusterQueue": "LowerPriority"})
+        jobs = (("first", "4", "low"), ("small", "1", "high"), ("second", "4", "high"), ("third", "3", "low"))
+        for name, cpu, priority in jobs:
+            containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
+            labels = {QUEUE_LABEL: "q", WORKLOAD_PRIORITY_CLASS_LABEL: priority}
+            await of.create(
+                JOBS, name, {"template": {"spec": {"containers": containers, "restartPolicy": "Never"}}}, labels=labels)
+            await cluster.advance("5s")
+        await cluster.advance("400s")
+        found = (await of.client.list(JOBS, NAMESPACE)).items
+        suspended = {each["metadata"]["name"]: each["spec"]["suspend"] for each in found}
+        status = (await of.get(CLUSTER_QUEUES, "cq"))["status"]
+        fields = ("flavorsUsage", "pendingWorkloads", "admittedWorkloads", "reservingWorkloads")
+        shown = {field: status[field] for field in fields}
+        return (suspended, shown), restarts
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+async def test_a_kueue_that_dies_after_writes_gets_there(step: int) -> None:
+    """Given jobs of which one preempts another, when Kueue stops after each of its writes, or every
+    second or third, and starts again, then the same jobs run as without.
+    """
+    expected, undisturbed = await play(lambda _: False)
+    assert expected[0] == {"first": True, "small": False, "second": False, "third": True}
+    found, restarts = await play(lambda write: write % step == 0)
+    assert found == expected
+    assert MOST_RESTARTS > restarts.count > 0 < undisturbed.writes

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.client.resources import JOBS, NAMESPACES, PRIORITY_CLASSES
 from fakekube_controllers.kueue import names
@@ -69,8 +70,29 @@ async def test_owners_are_not_followed_for_ever(jobs):
 async def test_an_owner_that_is_gone_is_told(jobs):
     """Given a Job whose owner is not there When it is created Then it is refused."""
     ghost = {"metadata": {"name": "ghost", "uid": "u"}}
-    with pytest.raises(Exception, match="workload owner not found"):
+    with pytest.raises(APIError, match=r"denied the request: \S+ \"ghost\" not found"):
         await child(jobs, ghost)
+
+
+async def test_annotations_of_a_topology_that_cannot_be_read_are_told(jobs):
+    """Given a Job whose template says of a topology what is no boolean When it is created Then that
+    is refused."""
+    job = manifest("j")
+    job["spec"]["template"]["metadata"] = {"annotations": {names.PODSET_UNCONSTRAINED_TOPOLOGY_ANNOTATION: "maybe"}}
+    with pytest.raises(APIError, match="must be a boolean value") as caught:
+        await jobs.client.create(JOBS, job)
+    assert caught.value.code == 403
+
+
+async def test_a_flavor_that_is_not_there_keeps_the_job_waiting(jobs):
+    """Given an admission that names a flavor which is not there When the Job is to start Then it
+    waits until there is one."""
+    await jobs.create()
+    await jobs.admit(await jobs.workload(), flavor="gone")
+    assert (await jobs.job())["spec"]["suspend"] is True
+    await jobs.flavor("gone", nodeLabels={"zone": "g"})
+    await jobs.advance(30)
+    assert (await jobs.job())["spec"]["template"]["spec"]["nodeSelector"] == {"zone": "g"}
 
 
 @pytest.mark.spec("KUEUE-097")
@@ -80,8 +102,9 @@ async def test_a_priority_class_that_is_not_there_makes_no_workload(jobs):
     await jobs.create(labels=QUEUE | {CLASS: "c"})
     assert await jobs.workloads() == []
     assert await jobs.events() == []
+    assert not jobs.cluster.component("batch/job").worker.failures
     await jobs.client.create(names.WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": "c"}, "value": 7})
-    await jobs.advance(30)
+    await jobs.advance(1)
     spec = (await jobs.workload())["spec"]
     assert (spec["priority"], spec["priorityClassRef"]) == (
         7, {"group": names.GROUP, "kind": "WorkloadPriorityClass", "name": "c"})

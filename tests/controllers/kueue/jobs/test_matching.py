@@ -91,8 +91,8 @@ async def test_a_job_waits_for_the_workload_that_it_names(jobs):
     the Job's, and the Job runs once it is admitted."""
     job = await jobs.create(labels=PREBUILT)
     assert await jobs.workloads() == []
+    await jobs.advance(60)
     await prebuild(jobs)
-    await jobs.advance(30)
     workload = await built(jobs)
     assert [(each["name"], each["controller"]) for each in workload["metadata"]["ownerReferences"]] == [("j", True)]
     assert workload["metadata"]["labels"][names.JOB_UID_LABEL] == job["metadata"]["uid"]

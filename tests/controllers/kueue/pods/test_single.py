@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import JOBS, PODS
 from fakekube_controllers.kueue import names
 from tests.controllers.kueue.jobs.conftest import condition_of
@@ -135,3 +136,16 @@ async def test_the_default_queue(pods):
     pod = await pods.add(manifest("p", labels={}))
     assert pod["metadata"]["labels"] == {names.QUEUE_LABEL: "default", names.MANAGED_LABEL: "true"}
     assert (await pods.workload())["spec"]["queueName"] == "default"
+
+
+@pytest.mark.spec("KUEUE-129")
+async def test_a_pod_whose_job_is_gone(pods):
+    """Given a pod of a Job that is not there, when it is created, then it is refused with the
+    Status of what was looked for."""
+    made = manifest("p", labels={})
+    made["metadata"]["ownerReferences"] = [{
+        "apiVersion": "batch/v1", "kind": "Job", "name": "gone", "uid": "u", "controller": True}]
+    with pytest.raises(APIError) as caught:
+        await pods.add(made)
+    text = 'admission webhook "mpod.kb.io" denied the request: Job.batch "gone" not found'
+    assert (caught.value.code, caught.value.message) == (404, text)

@@ -206,6 +206,40 @@ def test_borrowing_or_the_next_flavor(fungibility, flavor, borrows):
     assert (flavors_of(found), found.borrows()) == ({"main": {"cpu": (flavor, FIT)}}, borrows)
 
 
+def test_what_fits_without_borrowing_ends_the_search():
+    """Given a first flavor that fits, when the next may be tried where this one borrows or
+    preempts, then it is not, and the next attempt would begin with it.
+    """
+    cache = cache_with({"one": {"cpu": 4}, "two": {"cpu": 4}}, cohort="c", **TRY_NEXT)
+    found = assign(cache, trees.workload("w", podset(cpu=3)))
+    assert (flavors_of(found), found.last_state.last_tried_flavor_idx) == ({"main": {"cpu": ("one", FIT)}}, [{"cpu": 0}])
+
+
+def test_the_height_of_what_lends_is_that_of_the_resource_that_needs_it_most():
+    """Given one resource that is borrowed and one that is not, when both fit, then the assignment
+    borrows.
+    """
+    cache = cache_with({"one": {"memory": "9Gi", "cpu": 2}}, cohort="c", others=[
+        trees.cluster_queue("lender", {"one": {"memory": 0, "cpu": 9}}, cohort="c")])
+    assert assign(cache, trees.workload("w", podset(cpu=3, memory="1Gi"))).borrows() == 1
+    cache = cache_with({"one": {"memory": "1Gi", "cpu": 5}}, cohort="c", others=[
+        trees.cluster_queue("lender", {"one": {"memory": "9Gi", "cpu": 0}}, cohort="c")])
+    assert assign(cache, trees.workload("w", podset(cpu=3, memory="2Gi"))).borrows() == 1
+
+
+def test_of_flavors_that_stand_for_each_other_the_least_bad_reason_counts():
+    """Given a flavor that does not serve and one that is too small, when nothing fits, then the
+    reason is that of the second; of two groups that of the worse.
+    """
+    gate = Features(UnadmittedWorkloadsObservability=True)
+    flavors = (trees.flavor("one", taints=[TAINT]), trees.flavor("two"), trees.flavor("three", taints=[TAINT]))
+    cache = trees.cache_of(*flavors, trees.cluster_queue("cq", {"one": {"cpu": 2}, "two": {"cpu": 2}}))
+    assert assign(cache, trees.workload("w", podset(cpu=3)), features=gate).no_fit_reason == "ExceedsMaxQuota"
+    groups = ({"one": {"cpu": 9}, "two": {"cpu": 9}}, {"three": {"memory": "2Gi"}})
+    cache = trees.cache_of(*flavors, trees.cluster_queue("cq", *groups))
+    assert assign(cache, trees.workload("w", podset(cpu=3, memory="1Gi")), features=gate).no_fit_reason == "NoMatchingFlavor"
+
+
 @pytest.mark.spec("KUEUE-051")
 @pytest.mark.parametrize(("fungibility", "flavor", "mode", "tried"), [
     (MAY_STOP, "one", PREEMPT, 0), (TRY_NEXT, "two", FIT, -1)])

@@ -61,7 +61,8 @@ class Play:
     async def step(self) -> None:
         """Do one thing, and let the victims of preemptions give their quota back."""
         draw = self.random
-        action = draw.choice([self.submit, self.submit, self.submit, self.submit, self.end, self.end, self.remove, self.change])
+        action = draw.choice([
+            self.submit, self.submit, self.submit, self.submit, self.end, self.end, self.remove, self.change, self.restart])
         await action()
         await self.of.cluster.advance(f"{draw.choice([0, 0, 1, 3])}s")
         for workload in await self.workloads():
@@ -89,6 +90,13 @@ class Play:
 
     async def change(self) -> None:
         await self.of.patch(CLUSTER_QUEUES, self.random.choice(QUEUES), self.spec())
+
+
+    async def restart(self) -> None:
+        """Kueue forgets all but the objects."""
+        await self.of.cluster.stop_controller("kueue")
+        await self.of.cluster.start_controller("kueue")
+        await self.of.cluster.settle()
 
 
 def reserves(workload) -> bool:
@@ -153,7 +161,6 @@ async def test_what_is_counted_is_what_is_reserved(number: int) -> None:
                     await release(of, meta.name_of(workload))
             await of.cluster.advance("5s")
         used = await check(of, used)
-        await of.cluster.stop_controller("kueue")
-        await of.cluster.start_controller("kueue")
+        await play.restart()
         await of.cluster.advance("5s")
         assert await check(of, used) == used

@@ -1,5 +1,7 @@
 """The scheduler in a cluster: Workloads are admitted, wait and are preempted, and time goes on."""
 
+import asyncio
+
 import pytest
 
 from fakekube import Cluster
@@ -260,6 +262,31 @@ async def test_what_cannot_be_written_is_not_counted() -> None:
         assert not any(used(of).values())
 
 
+async def test_time_goes_on_where_two_strict_queues_are_in_each_others_way() -> None:
+    """Given the head of one queue whose quota is kept for that of another, which cannot have it
+    either, then both wait and time goes on, though the first could be told two things in turn; when
+    the quota is there, both are admitted.
+    """
+    async with world() as of:
+        for flavor in ("f", "g"):
+            await of.create(RESOURCE_FLAVORS, flavor, {})
+        for name, quotas in (("a", {"f": "0", "g": "0"}), ("b", {"f": "2"}), ("c", {"f": "0"})):
+            spec = cluster_queue(quotas, cohortName="all", queueingStrategy="StrictFIFO")
+            await of.create(CLUSTER_QUEUES, name, spec)
+            await of.create(LOCAL_QUEUES, name, {"clusterQueue": name})
+        await settled(of)
+        await of.workload("borrower", "1", queueName="c")
+        await settled(of)
+        await of.workload("own", "2", queueName="b")
+        await of.workload("other", "1", queueName="a")
+        async with asyncio.timeout(30):
+            await of.cluster.advance("10m")
+        assert await admitted(of) == ["borrower"]
+        await of.patch(CLUSTER_QUEUES, "b", cluster_queue({"f": "4"}, cohortName="all", queueingStrategy="StrictFIFO"))
+        await settled(of)
+        assert await admitted(of) == ["borrower", "other", "own"]
+
+
 async def test_what_is_always_refused_is_tried_now_and_then() -> None:
     """Given a server that refuses every admission of one Workload, then time goes on, it is tried
     again from time to time, and others are admitted.
@@ -323,6 +350,10 @@ async def test_the_pods_of_one_are_waited_for_before_the_next_is_admitted() -> N
         assert await admitted(of) == ["one"]
         assert await reserved(of, "two") == (
             "False", "Waiting", "waiting for all admitted workloads to be in PodsReady condition")
+        await of.cluster.stop_controller("kueue")
+        await of.cluster.start_controller("kueue")
+        await of.cluster.advance("1m")
+        assert await admitted(of) == ["one"]
         found = await of.get(WORKLOADS, "one")
         ready = {**meta.find_condition(found, "Admitted"), "type": "PodsReady", "reason": "Started"}
         conditions = [*(each for each in found["status"]["conditions"] if each["type"] != "PodsReady"), ready]

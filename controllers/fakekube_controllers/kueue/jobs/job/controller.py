@@ -11,7 +11,7 @@ from fakekube.client.resources import JOBS
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kueue import names, podset
 from fakekube_controllers.kueue.jobframework.framework import Framework
-from fakekube_controllers.kueue.jobframework.job import Finished, GenericJob
+from fakekube_controllers.kueue.jobframework.job import Finished, GenericJob, UnretryableError
 from fakekube_controllers.kueue.podset import PodSetInfo
 from fakekube_controllers.kueue.topology import requests
 
@@ -45,24 +45,32 @@ class Job(GenericJob):
     ) -> list[Tree]:
         """Suspend it, forget when it started, and restore its template: three writes, of which an
         annotation says that they are not all done.
+
+        The API takes the last one once its pods are gone; upstream tries it until then, and here
+        UnretryableError leaves it to the event that says so.
         """
-        stopped: list[Tree] = []
-        if not self.is_suspended():
+        was_suspended = self.is_suspended()
+        if not was_suspended:
             await self.patch(framework, self._begin_stop)
-            stopped = [self.obj]
         if self.status.get("startTime") is not None:
             await self.patch(framework, lambda: self.obj["status"].pop("startTime"), subresource="status")
+        if not was_suspended and self.is_active():
+            raise UnretryableError("its pods are not gone")
         await self.patch(framework, lambda: self._end_stop(infos or []))
-        return stopped
+        return [] if was_suspended else [self.obj]
 
-    def _begin_stop(self) -> None:
+    def _begin_stop(self) -> bool:
+        annotations = meta.annotations_of(self.obj)
+        if self.spec.get("suspend") is True and annotations.get(names.STOPPING_ANNOTATION) == "true":
+            return False
         self.suspend()
-        metadata = self.obj["metadata"]
-        metadata["annotations"] = {**(metadata.get("annotations") or {}), names.STOPPING_ANNOTATION: "true"}
+        self.obj["metadata"]["annotations"] = {**annotations, names.STOPPING_ANNOTATION: "true"}
+        return True
 
-    def _end_stop(self, infos: list[PodSetInfo]) -> None:
-        self.restore_podsets_info(infos)
-        (self.obj["metadata"].get("annotations") or {}).pop(names.STOPPING_ANNOTATION, None)
+    def _end_stop(self, infos: list[PodSetInfo]) -> bool:
+        restored = self.restore_podsets_info(infos)
+        annotations = self.obj["metadata"].get("annotations") or {}
+        return annotations.pop(names.STOPPING_ANNOTATION, None) is not None or restored
 
     def pod_label_selector(self) -> str:
         """By the label that Job's own controller sets."""

@@ -21,7 +21,7 @@ from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
 from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET, LEADER_WORKER_SETS
 from fakekube_controllers.kueue.jobs.leaderworkerset import groups
-from fakekube_controllers.kueue.jobs.pod.controller import new_group_workload
+from fakekube_controllers.kueue.jobs.pod.members import new_group_workload
 from fakekube_controllers.kueue.workload import finish
 
 NOT_FOUND = 404

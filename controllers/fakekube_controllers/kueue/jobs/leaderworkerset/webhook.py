@@ -3,10 +3,8 @@
 Upstream: pkg/controller/jobs/leaderworkerset/leaderworkerset_webhook.go.
 """
 
-from http import HTTPStatus
-
 from fakekube.apimachinery import field_errors, meta
-from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
+from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
@@ -74,13 +72,14 @@ def _shape_errors(old: ReadOnlyTree, lws: ReadOnlyTree, features: Features) -> l
 
 
 def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
-    """The complaints about topologies. Raises Denied where the pod sets cannot be made
-    otherwise.
+    """The complaints about topologies. Raises TopologyRequestError where the pod sets cannot be
+    made otherwise.
     """
+    failure = None
     try:
-        made, failure = {each["name"]: each for each in groups.pod_sets(lws, features)}, ""
+        made = {each["name"]: each for each in groups.pod_sets(lws, features)}
     except TopologyRequestError as error:
-        made, failure = {}, str(error)
+        made, failure = {}, error
     found, paths = list[FieldError](), dict[str, str]()
     for field, path in (("leaderTemplate", LEADER), ("workerTemplate", WORKER)):
         template = groups.template_of(lws).get(field)
@@ -92,6 +91,6 @@ def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
         found += topology_validation.of_template(where, metadata, features)
         found += topology_validation.slice_size(where, metadata, made.get(name))
     found += topology_validation.groups([*made.values()], paths)
-    if failure and not found:
-        raise Denied(failure, code=HTTPStatus.FORBIDDEN, reason="Forbidden")
+    if failure is not None and not found:
+        raise failure
     return found

@@ -39,7 +39,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
 
 def _controllers(options: Options) -> Iterable[Declaration]:
     def requests(pod: Tree) -> Iterable[Request]:
-        from fakekube_controllers.kueue.jobs.pod.controller import request_of
+        from fakekube_controllers.kueue.jobs.pod.members import request_of
 
         return [request_of(pod, options.configuration.features)]
 

@@ -1,7 +1,7 @@
 """Pods as a job: a single one, or all of a group, which are known by their group's name.
 
 A request for a group is in the namespace ``group/NAMESPACE``. Upstream:
-pkg/controller/jobs/pod/pod_controller.go, event_handlers.go. Left out: expectations of what was
+pkg/controller/jobs/pod/pod_controller.go. Left out: expectations of what was
 finalized; ``Framework`` waits until the caches show what was written.
 """
 
@@ -10,15 +10,13 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.resources import PODS
 from fakekube_controllers.kueue import names, pods, podset
-from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import construction, matching, objects
 from fakekube_controllers.kueue.jobframework.framework import Framework
@@ -29,7 +27,7 @@ from fakekube_controllers.kueue.jobframework.job import (
     Matching,
     UnretryableError,
 )
-from fakekube_controllers.kueue.jobs.pod import groups
+from fakekube_controllers.kueue.jobs.pod import groups, members
 from fakekube_controllers.kueue.podset import InvalidPodSetInfo, PodSetInfo
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import states
@@ -63,7 +61,7 @@ class Pod(ComposableJob):
             # one that has joined a group since it was queued is looked at with its group
             return found is None or meta.is_deleting(found)
         namespace = key.namespace.removeprefix(names.GROUP_PREFIX)
-        self.group = group_of(framework.jobs, namespace, key.name, self.features)
+        self.group = members.group_of(framework.jobs, namespace, key.name, self.features)
         self.is_found = bool(self.group)
         self.obj = self.group[0] if self.group else {"metadata": {"namespace": namespace, "name": key.name}}
         return not self.group
@@ -193,7 +191,7 @@ class Pod(ComposableJob):
         """Let every pod own the Workload; the Workload as it is then."""
         if self.group is None:
             return await construction.ensure_prebuilt_workload_ownership(framework, workload, self.obj)
-        owners = with_owners(meta.owners_of(workload), self.group)
+        owners = members.with_owners(meta.owners_of(workload), self.group)
         added = len(owners) - len(meta.owners_of(workload))
         if added <= 0:
             return workload
@@ -219,9 +217,9 @@ class Pod(ComposableJob):
         pod_sets = await construction.job_pod_sets(framework, self)
         if len(pod_sets) > names.MAX_PODSETS:
             raise UnretryableError(f"pod group can't include more than {names.MAX_PODSETS} roles")
-        workload = new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
+        workload = members.new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
         metadata = workload["metadata"]
-        metadata["ownerReferences"] = with_owners((), self.group)
+        metadata["ownerReferences"] = members.with_owners((), self.group)
         integrations = framework.configuration.integrations
         copied = self._copied(meta.labels_of, integrations.label_keys_to_copy, "label")
         if copied:
@@ -292,30 +290,12 @@ class Pod(ComposableJob):
         for pod in self.members():
             if meta.is_deleting(pod) or (reason != WORKLOAD_DELETED and pods.is_suspended(pod)):
                 continue
-            if await self._mark(framework, pod, reason, message):
+            if await members.mark(framework, self.key, pod, reason, message):
                 await self._delete(framework, pod)
             stopped.append(pod)
         if self.group is not None and reason == WORKLOAD_DELETED:
             await self.finalize(framework)
         return stopped
-
-    async def _mark(self, framework: Framework, pod: ReadOnlyTree, reason: str, message: str) -> bool:
-        """Say on a pod why it is deleted; whether it is there."""
-        condition = {
-            "type": names.TERMINATION_TARGET, "status": "True", "reason": reason, "message": message,
-            "lastTransitionTime": times.format_time(framework.clock.time())}
-        name, namespace = meta.key_of(pod).name, meta.namespace_of(pod)
-        metadata = {"name": name, "namespace": namespace, "uid": meta.uid_of(pod)}
-        try:
-            written = await framework.client.patch(
-                PODS, name, namespace, {"metadata": metadata, "status": {"conditions": [condition]}}, type="apply",
-                subresource="status", field_manager=names.KUEUE_NAME, force=True)
-        except APIError as error:
-            if error.code != NOT_FOUND:
-                raise
-            return False
-        framework.wrote(self.key, PODS, written)
-        return True
 
     async def _delete(self, framework: Framework, pod: ReadOnlyTree) -> bool:
         """Delete a pod; whether it was there."""
@@ -326,16 +306,16 @@ class Pod(ComposableJob):
 
     async def finalize(self, framework: Framework) -> None:
         """Take the finalizer off all its pods."""
-        members = [self.obj] if self.is_found else []
+        found = [self.obj] if self.is_found else []
         group = pods.pod_group_name(self.obj, self.features)
         if group:
-            members = group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
-        for pod in members:
+            found = members.group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
+        for pod in found:
             await self._let_go(framework, pod)
 
     async def _let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
         try:
-            await framework.patch(self.key, PODS, pod, without_pod_finalizer)
+            await framework.patch(self.key, PODS, pod, members.without_pod_finalizer)
         except APIError as error:
             if error.code != NOT_FOUND:
                 raise
@@ -382,57 +362,3 @@ def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
         if request is not None:
             made["topologyRequest"] = request
     return made
-
-
-def new_group_workload(name: str, obj: ReadOnlyTree, pod_sets: list[Tree], configuration: Configuration) -> Tree:
-    """A Workload that a group of pods belongs to, for an object that stands for it."""
-    made = construction.new_workload(name, obj, pod_sets, configuration)
-    objects.put_metadata(made, "annotations", names.IS_GROUP_WORKLOAD_ANNOTATION, "true")
-    if configuration.features.AdmissionGatedBy:
-        construction.propagate_admission_gated_by(obj, made)
-    return made
-
-
-def with_owners(present: Iterable[ReadOnlyTree], owners: Iterable[ReadOnlyTree]) -> list[Tree]:
-    """References to owners, besides those that there are; one of the same name is replaced."""
-    found = [dict(each) for each in present]
-    for owner in owners:
-        reference = meta.owner_reference({"apiVersion": PODS.api_version, "kind": PODS.kind, **owner})
-        place = next((place for place, each in enumerate(found) if _is_same(each, reference)), None)
-        if place is None:
-            found.append(reference)
-        else:
-            found[place] = reference
-    return found
-
-
-def _is_same(one: ReadOnlyTree, other: ReadOnlyTree) -> bool:
-    return all(one[key] == other[key] for key in ("apiVersion", "kind", "name"))
-
-
-def without_pod_finalizer(pod: Tree) -> bool:
-    """Take Kueue's finalizer off a pod, in place; whether it was there."""
-    finalizers = meta.finalizers_of(pod)
-    if names.POD_FINALIZER not in finalizers:
-        return False
-    pod["metadata"]["finalizers"] = [each for each in finalizers if each != names.POD_FINALIZER]
-    return True
-
-
-def group_of(lister: Lister, namespace: str, name: str, features: Features) -> list[Tree]:
-    """The pods of a group."""
-    index = f"kueue-pod-group:{features.WorkloadIdentifierAnnotations}"
-    lister.add_index(index, partial(_group_key, features=features))
-    return lister.by_index(index, f"{namespace}/{name}")
-
-
-def _group_key(pod: Tree, features: Features) -> list[str]:
-    name = pods.pod_group_name(pod, features)
-    return [f"{meta.namespace_of(pod)}/{name}"] if name else []
-
-
-def request_of(pod: ReadOnlyTree, features: Features) -> ObjectKey:
-    """What is reconciled for a pod: itself, or its group."""
-    group = pods.pod_group_name(pod, features)
-    key = meta.key_of(pod)
-    return ObjectKey(f"{names.GROUP_PREFIX}{key.namespace}", group) if group else key

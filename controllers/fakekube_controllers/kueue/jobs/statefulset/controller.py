@@ -19,7 +19,7 @@ from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import serving_pods
 from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET
-from fakekube_controllers.kueue.jobs.pod.controller import group_of, new_group_workload
+from fakekube_controllers.kueue.jobs.pod.members import group_of, new_group_workload
 from fakekube_controllers.kueue.jobs.statefulset import workloads
 from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import reasons, reservation, states

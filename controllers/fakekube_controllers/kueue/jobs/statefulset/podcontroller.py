@@ -13,7 +13,7 @@ from fakekube.runtime.reconcile import Request, Result
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.framework import Framework
-from fakekube_controllers.kueue.jobs.pod.controller import without_pod_finalizer
+from fakekube_controllers.kueue.jobs.pod.members import without_pod_finalizer
 from fakekube_controllers.kueue.jobs.statefulset import workloads
 from fakekube_controllers.kueue.jobs.statefulset.controller import POD_INDEX
 

@@ -156,10 +156,6 @@ class Assignment:
         """From how high up in the tree quota is borrowed; 0 if none is."""
         return self.borrowing
 
-    def requires_borrowing(self) -> bool:
-        """Whether quota is borrowed."""
-        return self.borrowing > 0
-
     def message(self) -> str:
         """Why it cannot be had at once, as the condition QuotaReserved tells."""
         parts = []

@@ -5,8 +5,10 @@ Upstream: preemptionCtx, workloadFits, fillBackWorkloads of preemption.go.
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from fakekube_controllers.kueue.scheduler.preemption.common.preemption_policy import candidates_for_policy
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, Snapshot
@@ -31,6 +33,12 @@ class PreemptionCtx(NamedTuple):
     ordering: "Ordering"
     key: "Callable[[Info], CandidateKey]"
     fits_topology: "Callable[[], bool] | None" = None
+
+    def candidates_of(self, cq: "ClusterQueueSnapshot", policy: str) -> "Iterator[Info]":
+        """The Workloads of a ClusterQueue that a policy lets be preempted, and that hold what is
+        needed.
+        """
+        return candidates_for_policy(self.preemptor, cq, policy, self.frs_need_preemption, self.ordering)
 
     def workload_fits(self, *, allow_borrowing: bool) -> bool:
         """Whether the preemptor fits into what the snapshot shows."""

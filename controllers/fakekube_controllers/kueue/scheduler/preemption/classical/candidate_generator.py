@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from fakekube_controllers.kueue.cache.resource_node import is_within_nominal_in_resources
 from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_preemption import (
     Candidate,
-    HierarchicalPreemptionCtx,
     PreemptionVariant,
     collect_candidates_for_hierarchical_reclaim,
     collect_same_queue_candidates,
 )
-from fakekube_controllers.kueue.workload import states
+from fakekube_controllers.kueue.scheduler.preemption.common.ordering import eviction_order
+from fakekube_controllers.kueue.scheduler.preemption.simulation import PreemptionCtx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from fakekube_controllers.kueue.cache.snapshot import Snapshot
-    from fakekube_controllers.kueue.scheduler.preemption.common.ordering import CandidateKey
     from fakekube_controllers.kueue.workload.info import Info
 
 
@@ -30,17 +28,15 @@ class CandidateIterator:
     tree gives, those that priorities give, those of its own queue.
     """
 
-    def __init__(
-        self, ctx: HierarchicalPreemptionCtx, snapshot: "Snapshot", key: "Callable[[Info], CandidateKey]",
-    ) -> None:
-        self._ctx, self._snapshot = ctx, snapshot
+    def __init__(self, ctx: PreemptionCtx) -> None:
+        self._ctx = ctx
         hierarchy, priority = collect_candidates_for_hierarchical_reclaim(ctx)
         kinds = [
-            sorted(kind, key=lambda candidate: key(candidate.info))
+            sorted(kind, key=lambda candidate: ctx.key(candidate.info))
             for kind in (hierarchy, priority, collect_same_queue_candidates(ctx))
         ]
         everyone = list(chain.from_iterable(kinds))
-        self._candidates = sorted(everyone, key=lambda candidate: not states.is_evicted(candidate.info.obj))
+        self._candidates = sorted(everyone, key=lambda candidate: eviction_order(candidate.info, ctx.ordering.features)[0])
         self.no_candidate_from_other_queues = not hierarchy and not priority
         self.no_candidate_for_hierarchical_reclaim = not hierarchy
 
@@ -58,7 +54,7 @@ class CandidateIterator:
             return True
         if borrow and candidate.variant == PreemptionVariant.RECLAIM_WITHOUT_BORROWING:
             return False
-        cq = self._snapshot.cluster_queue(candidate.info.cluster_queue)
+        cq = self._ctx.snapshot.cluster_queue(candidate.info.cluster_queue)
         assert cq is not None, "candidates are of queues of the snapshot"
         if is_within_nominal_in_resources(cq, self._ctx.frs_need_preemption):
             return False

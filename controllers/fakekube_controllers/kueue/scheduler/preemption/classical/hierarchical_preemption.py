@@ -12,29 +12,27 @@ from fakekube_controllers.kueue.cache.resource_node import (
     local_available,
     quantities_fit_in_quota,
 )
-from fakekube_controllers.kueue.scheduler.preemption.common.preemption_policy import NEVER, satisfies_preemption_policy
+from fakekube_controllers.kueue.scheduler.preemption.common.preemption_policy import NEVER
+from fakekube_controllers.kueue.scheduler.preemption.simulation import PreemptionCtx
 from fakekube_controllers.kueue.workload import reasons
 from fakekube_controllers.kueue.workload.info import effective_priority
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
 
-    from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot, CohortSnapshot
-    from fakekube_controllers.kueue.resources import FlavorResource, FlavorResourceQuantities
-    from fakekube_controllers.kueue.workload.info import Info, Ordering
+    from fakekube_controllers.kueue.resources import FlavorResource
+    from fakekube_controllers.kueue.workload.info import Info
 
 
 class PreemptionVariant(IntEnum):
     """On what ground a candidate can be preempted."""
 
-    NEVER = 0
-    WITHIN_CQ = 1
-    HIERARCHICAL_RECLAIM = 2
+    WITHIN_CQ = 0
+    HIERARCHICAL_RECLAIM = 1
     """The preemptor's place in the tree gives it the first right to the quota."""
-    RECLAIM_WITHOUT_BORROWING = 3
+    RECLAIM_WITHOUT_BORROWING = 2
     """If the preemptor's ClusterQueue does not borrow afterwards."""
-    RECLAIM_WHILE_BORROWING = 4
+    RECLAIM_WHILE_BORROWING = 3
 
     @property
     def preemption_reason(self) -> str:
@@ -43,19 +41,9 @@ class PreemptionVariant(IntEnum):
 
 
 _REASONS = (
-    "Unknown", reasons.IN_CLUSTER_QUEUE, reasons.IN_COHORT_RECLAMATION, reasons.IN_COHORT_RECLAMATION,
+    reasons.IN_CLUSTER_QUEUE, reasons.IN_COHORT_RECLAMATION, reasons.IN_COHORT_RECLAMATION,
     reasons.IN_COHORT_RECLAIM_WHILE_BORROWING,
 )
-
-
-class HierarchicalPreemptionCtx(NamedTuple):
-    """Who preempts, and for what."""
-
-    wl: "ReadOnlyTree"
-    cq: "ClusterQueueSnapshot"
-    frs_need_preemption: "Collection[FlavorResource]"
-    requests: "FlavorResourceQuantities"
-    ordering: "Ordering"
 
 
 class Candidate(NamedTuple):
@@ -79,28 +67,13 @@ def is_borrowing_within_cohort_forbidden(cq: "ClusterQueueSnapshot") -> tuple[bo
     return False, within_cohort.max_priority_threshold
 
 
-def workload_uses_resources(info: "Info", frs_need_preemption: "Collection[FlavorResource]") -> bool:
-    """Whether a Workload holds one of these resources in that flavor."""
-    return any(
-        flavor == each.flavor and resource == each.resource
-        for requests in info.total_requests for resource, flavor in requests.flavors.items() for each in frs_need_preemption)
-
-
-def _classify(ctx: HierarchicalPreemptionCtx, info: "Info", *, have_hierarchical_advantage: bool) -> PreemptionVariant:
-    if not workload_uses_resources(info, ctx.frs_need_preemption):
-        return PreemptionVariant.NEVER
-    features = ctx.ordering.features
-    is_same_queue, preemption = info.cluster_queue == ctx.cq.name, ctx.cq.preemption
-    policy = preemption.within_cluster_queue if is_same_queue else preemption.reclaim_within_cohort
-    if not satisfies_preemption_policy(ctx.wl, info.obj, ctx.ordering, policy):
-        return PreemptionVariant.NEVER
-    if is_same_queue:
-        return PreemptionVariant.WITHIN_CQ
+def _variant_in_cohort(ctx: PreemptionCtx, info: "Info", *, have_hierarchical_advantage: bool) -> PreemptionVariant:
     if have_hierarchical_advantage:
         return PreemptionVariant.HIERARCHICAL_RECLAIM
+    features = ctx.ordering.features
     forbidden, threshold = is_borrowing_within_cohort_forbidden(ctx.cq)
     if forbidden or _is_above_borrowing_threshold(
-        effective_priority(info.obj, features), effective_priority(ctx.wl, features), threshold
+        effective_priority(info.obj, features), effective_priority(ctx.preemptor, features), threshold
     ):
         return PreemptionVariant.RECLAIM_WITHOUT_BORROWING
     return PreemptionVariant.RECLAIM_WHILE_BORROWING
@@ -110,24 +83,21 @@ def _is_above_borrowing_threshold(candidate_priority: int, incoming_priority: in
     return candidate_priority >= incoming_priority or (threshold is not None and candidate_priority > threshold)
 
 
-def collect_same_queue_candidates(ctx: HierarchicalPreemptionCtx) -> list[Candidate]:
+def collect_same_queue_candidates(ctx: PreemptionCtx) -> list[Candidate]:
     """Those of the preemptor's own ClusterQueue."""
-    if ctx.cq.preemption.within_cluster_queue == NEVER:
-        return []
-    return list(_candidates_of(ctx.cq, None, ctx, have_hierarchical_advantage=False))
+    return [
+        Candidate(info, None, PreemptionVariant.WITHIN_CQ)
+        for info in ctx.candidates_of(ctx.cq, ctx.cq.preemption.within_cluster_queue)]
 
 
 def _candidates_of(
-    cq: "ClusterQueueSnapshot", lca: "CohortSnapshot | None", ctx: HierarchicalPreemptionCtx, *,
-    have_hierarchical_advantage: bool,
+    cq: "ClusterQueueSnapshot", lca: "CohortSnapshot", ctx: PreemptionCtx, *, have_hierarchical_advantage: bool,
 ) -> Iterator[Candidate]:
-    for info in cq.workloads.values():
-        variant = _classify(ctx, info, have_hierarchical_advantage=have_hierarchical_advantage)
-        if variant != PreemptionVariant.NEVER:
-            yield Candidate(info, lca, variant)
+    for info in ctx.candidates_of(cq, ctx.cq.preemption.reclaim_within_cohort):
+        yield Candidate(info, lca, _variant_in_cohort(ctx, info, have_hierarchical_advantage=have_hierarchical_advantage))
 
 
-def collect_candidates_for_hierarchical_reclaim(ctx: HierarchicalPreemptionCtx) -> tuple[list[Candidate], list[Candidate]]:
+def collect_candidates_for_hierarchical_reclaim(ctx: PreemptionCtx) -> tuple[list[Candidate], list[Candidate]]:
     """Those of other ClusterQueues: where the preemptor's place in the tree is nearer to the quota,
     and where priorities decide.
     """
@@ -135,7 +105,7 @@ def collect_candidates_for_hierarchical_reclaim(ctx: HierarchicalPreemptionCtx) 
     priority_candidates: list[Candidate] = []
     if not ctx.cq.has_parent() or ctx.cq.preemption.reclaim_within_cohort == NEVER:
         return hierarchy_candidates, priority_candidates
-    has_advantage, remaining_requests = quantities_fit_in_quota(ctx.cq, ctx.requests)
+    has_advantage, remaining_requests = quantities_fit_in_quota(ctx.cq, ctx.usage.quota)
     previous_root: CohortSnapshot | None = None
     for subtree_root in ctx.cq.path_parent_to_root():
         found = hierarchy_candidates if has_advantage else priority_candidates
@@ -149,7 +119,7 @@ def collect_candidates_for_hierarchical_reclaim(ctx: HierarchicalPreemptionCtx) 
 
 
 def _candidates_in_subtree(
-    ctx: HierarchicalPreemptionCtx, cohort: "CohortSnapshot", subtree_root: "CohortSnapshot",
+    ctx: PreemptionCtx, cohort: "CohortSnapshot", subtree_root: "CohortSnapshot",
     skipped: "CohortSnapshot | None", *, has_hierarchical_advantage: bool,
 ) -> Iterator[Candidate]:
     """Of queues that exceed their quotas, below cohorts that exceed theirs; not of ``skipped``."""

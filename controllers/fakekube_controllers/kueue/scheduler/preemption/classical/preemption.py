@@ -4,7 +4,6 @@ preemption.go.
 
 from fakekube_controllers.kueue.scheduler.preemption.classical.candidate_generator import CandidateIterator
 from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_preemption import (
-    HierarchicalPreemptionCtx,
     is_borrowing_within_cohort_forbidden,
 )
 from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
@@ -17,9 +16,7 @@ def classical_preemptions(ctx: PreemptionCtx) -> list[Target]:
     Candidates are taken in order, as long as they are ones, until the preemptor fits; then those
     that are not needed are put back.
     """
-    candidates = CandidateIterator(
-        HierarchicalPreemptionCtx(ctx.preemptor, ctx.cq, ctx.frs_need_preemption, ctx.usage.quota, ctx.ordering),
-        ctx.snapshot, ctx.key)
+    candidates = CandidateIterator(ctx)
     for borrow in _attempts(ctx, candidates):
         targets: list[Target] = []
         for info, reason in candidates.run(borrow=borrow):

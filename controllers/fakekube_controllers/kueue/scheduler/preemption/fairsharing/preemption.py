@@ -6,10 +6,7 @@ Upstream: fairPreemptions, runFirstFsStrategy, runSecondFsStrategy, findCandidat
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_preemption import (
-    workload_uses_resources,
-)
-from fakekube_controllers.kueue.scheduler.preemption.common.preemption_policy import NEVER, satisfies_preemption_policy
+from fakekube_controllers.kueue.scheduler.preemption.common.preemption_policy import NEVER
 from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
 from fakekube_controllers.kueue.scheduler.preemption.fairsharing.ordering import TargetClusterQueueOrdering
 from fakekube_controllers.kueue.scheduler.preemption.fairsharing.strategy import Strategy, less_than_initial_share
@@ -46,21 +43,12 @@ def find_candidates(ctx: PreemptionCtx) -> "Iterator[Info]":
     queues of its cohorts that borrow it.
     """
     cq = ctx.cq
-    if cq.preemption.within_cluster_queue != NEVER:
-        yield from _candidates_for_policy(ctx, cq, cq.preemption.within_cluster_queue)
+    yield from ctx.candidates_of(cq, cq.preemption.within_cluster_queue)
     if cq.has_parent() and cq.preemption.reclaim_within_cohort != NEVER:
         *_, root = cq.path_parent_to_root()
         for other in root.subtree_cluster_queues():
             if other is not cq and any(other.borrowing(fr) for fr in ctx.frs_need_preemption):
-                yield from _candidates_for_policy(ctx, other, cq.preemption.reclaim_within_cohort)
-
-
-def _candidates_for_policy(ctx: PreemptionCtx, cq: "ClusterQueueSnapshot", policy: str) -> "Iterator[Info]":
-    for info in cq.workloads.values():
-        if satisfies_preemption_policy(ctx.preemptor, info.obj, ctx.ordering, policy) and workload_uses_resources(
-            info, ctx.frs_need_preemption
-        ):
-            yield info
+                yield from ctx.candidates_of(other, cq.preemption.reclaim_within_cohort)
 
 
 def _run_first_strategy(
