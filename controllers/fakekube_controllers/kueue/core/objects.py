@@ -51,7 +51,7 @@ class Objects:
     def adjusted(self, workload: ReadOnlyTree) -> ReadOnlyTree:
         """A Workload with the requests that its pods would have."""
         limit_ranges = self._limit_ranges.list(meta.namespace_of(workload))
-        return adjust_resources(workload, limit_ranges, self._runtime_class)
+        return adjust_resources(_completed(workload), limit_ranges, self._runtime_class)
 
     def _runtime_class(self, name: str) -> ReadOnlyTree | None:
         return self._runtime_classes.get("", name)
@@ -93,3 +93,14 @@ class Objects:
     def limit_ranges_of(self, namespace: str) -> Sequence[ReadOnlyTree]:
         """The LimitRanges of a namespace."""
         return self._limit_ranges.list(namespace)
+
+
+def _completed(workload: ReadOnlyTree) -> ReadOnlyTree:
+    """A Workload in which every podset says something about its pods, as upstream's structs do."""
+    podsets = states.spec_of(workload).get("podSets") or ()
+    if podsets and all((podset.get("template") or meta.EMPTY).get("spec") for podset in podsets):
+        return workload
+    completed = [
+        {**podset, "template": {**(podset.get("template") or {}), "spec": (podset.get("template") or {}).get("spec") or {}}}
+        for podset in podsets]
+    return {**workload, "spec": {**states.spec_of(workload), "podSets": completed}}

@@ -250,7 +250,7 @@ def _not_before(workload: ReadOnlyTree) -> float:
 
 def local_queue_key(workload: ReadOnlyTree) -> LocalQueueKey:
     """Namespace and name of the LocalQueue of a Workload."""
-    return LocalQueueKey(workload["metadata"]["namespace"], workload["spec"].get("queueName", ""))
+    return LocalQueueKey(workload["metadata"]["namespace"], states.spec_of(workload).get("queueName", ""))
 
 
 def _may_be_admissible_now(known: Info, info: Info) -> bool:

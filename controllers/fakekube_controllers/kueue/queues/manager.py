@@ -118,8 +118,9 @@ class Queues(KnownQueues):
         self.broadcast()
 
     def delete_cohort(self, name: str) -> None:
-        """The object is gone; what names it still belongs together."""
+        """The object is gone; what names it still belongs together, and may be out of a circle."""
         self._cohorts.set_parent(name, "")
+        self._requeuer.notify_cohort(name)
         self.broadcast()
 
     def add_cluster_queue(self, cluster_queue: ReadOnlyTree) -> None:

@@ -38,7 +38,8 @@ class NonTASUsage:
         """Everything belongs to the context."""
 
     def _pod_changed(self, old: ReadOnlyTree, new: ReadOnlyTree) -> None:
-        if belongs_to_non_tas_cache(old) or belongs_to_non_tas_cache(new):
+        before, now = belongs_to_non_tas_cache(old), belongs_to_non_tas_cache(new)
+        if before != now or (now and old["spec"] != new["spec"]):
             self._pod(new)
 
     def _pod(self, pod: ReadOnlyTree) -> None:

@@ -48,7 +48,7 @@ def validate(request: AdmissionRequest, *, features: Features) -> None:
     assert workload is not None, "it is not asked about deletions"
     if request.operation == "CREATE":
         old = None
-    for place, podset in enumerate(workload["spec"].get("podSets") or ()):
+    for place, podset in enumerate(states.spec_of(workload).get("podSets") or ()):
         count = (podset.get("topologyRequest") or meta.EMPTY).get("subGroupCount")
         if count is not None and count < 0:
             path = child(index(PODSETS, place), "topologyRequest", "subGroupCount")
@@ -60,7 +60,7 @@ def validate(request: AdmissionRequest, *, features: Features) -> None:
 
 
 def _errors(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features) -> Iterator[FieldError]:
-    podsets, status = workload["spec"].get("podSets") or (), states.status_of(workload)
+    podsets, status = states.spec_of(workload).get("podSets") or (), states.status_of(workload)
     for place, podset in enumerate(podsets):
         yield from _of_podset(podset, index(PODSETS, place), features)
     variable = sum(podset.get("minCount") is not None for podset in podsets)
@@ -137,7 +137,7 @@ def _of_admission(workload: ReadOnlyTree, old: ReadOnlyTree | None) -> Iterator[
         if old is None or not states.has_quota_reservation(old) or states.admission(old) is not None:
             yield required(path, "must be set while the QuotaReserved condition is true")
         return
-    podsets = {podset["name"] for podset in workload["spec"]["podSets"]}
+    podsets = {podset["name"] for podset in states.spec_of(workload).get("podSets") or ()}
     for place, assigned in enumerate(admission["podSetAssignments"]):
         here, count = index(child(path, "podSetAssignments"), place), assigned.get("count") or 0
         if assigned["name"] not in podsets:
@@ -150,7 +150,7 @@ def _of_admission(workload: ReadOnlyTree, old: ReadOnlyTree | None) -> Iterator[
 
 
 def _of_reclaimable_pods(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features) -> Iterator[FieldError]:
-    counts = {podset["name"]: podset.get("count", 0) for podset in workload["spec"].get("podSets") or ()}
+    counts = {podset["name"]: podset.get("count", 0) for podset in states.spec_of(workload).get("podSets") or ()}
     before = {}
     if old is not None and states.is_elastic_workload(workload, features):
         # counts that a job has outgrown by a scale-down are let be until they are put right
@@ -165,7 +165,7 @@ def _of_reclaimable_pods(workload: ReadOnlyTree, old: ReadOnlyTree | None, featu
 
 
 def _of_checks(workload: ReadOnlyTree) -> Iterator[FieldError]:
-    known = sorted(podset["name"] for podset in workload["spec"].get("podSets") or ())
+    known = sorted(podset["name"] for podset in states.spec_of(workload).get("podSets") or ())
     for place, check in enumerate(states.status_of(workload).get("admissionChecks") or ()):
         for number, update in enumerate(check.get("podSetUpdates") or ()):
             path = index(child(index("status.admissionChecks", place), "podSetUpdates"), number)

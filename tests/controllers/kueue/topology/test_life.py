@@ -313,8 +313,8 @@ async def test_restart_knows_what_is_taken(world: Topologies) -> None:
 @pytest.mark.spec("KUEUE-173")
 @pytest.mark.parametrize("seed", range(3))
 async def test_nodes_come_and_go(world: Topologies, seed: int) -> None:
-    """Given Jobs on nodes that come and go in any way, when all has settled, then every domain that
-    a running Workload has is there, and holds all that is assigned to it.
+    """Given Jobs on nodes that come and go in any way, while Kueue is started anew or not, when all
+    has settled, then every domain of a running Workload is there, and holds what is assigned to it.
     """
     rng = random.Random(seed)
     await world.nodes(**{name: f"r{place % 2}" for place, name in enumerate("abcdef")})
@@ -329,7 +329,9 @@ async def test_nodes_come_and_go(world: Topologies, seed: int) -> None:
             number += 1
             there.append(f"n{number}")
             await world.nodes(**{there[-1]: f"r{rng.randrange(2)}"})
-        await world.advance(rng.choice((1, 20, 60)))
+        await world.advance(rng.choice((0.3, 1, 20, 60)))
+        if seed % 2 and rng.random() < 0.6:
+            await world.cluster.restart_controller("kueue")
     await world.advance(120)
     taken = dict[str, int]()
     for workload in (await world.client.list(names.WORKLOADS, NAMESPACE)).items:
