@@ -53,6 +53,8 @@ async def construct_workload(framework: Framework, job: GenericJob) -> Tree:
         return await job.construct_workload(framework)
     pod_sets = await job_pod_sets(framework, job)
     workload = new_workload(new_workload_name(job), job.obj, pod_sets, framework.configuration)
+    for key, value in job.workload_annotations().items():
+        objects.put_metadata(workload, "annotations", key, value)
     put_owner(workload, job.obj)
     return workload
 

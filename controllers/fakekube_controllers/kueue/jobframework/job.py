@@ -186,6 +186,10 @@ class GenericJob(ABC):
         """What tells the names of an elastic job's slices apart."""
         return str(meta.generation_of(self.obj))
 
+    def workload_annotations(self) -> dict[str, str]:
+        """Annotations that its new Workloads have besides those of every job."""
+        return {}
+
     async def custom_annotations(self, _client: Client, _pod_sets: Sequence[ReadOnlyTree]) -> dict[str, str]:
         """Annotations that an elastic job is to have."""
         return {}

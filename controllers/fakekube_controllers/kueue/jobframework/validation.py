@@ -26,8 +26,9 @@ IMMUTABLE = "field is immutable"
 ELASTIC_KINDS = (
     GroupVersionKind("batch", "v1", "Job"), GroupVersionKind("ray.io", "v1", "RayCluster"),
     GroupVersionKind("ray.io", "v1", "RayJob"), GroupVersionKind("ray.io", "v1", "RayService"))
+DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
 KINDS_WITHOUT_PREBUILT_WORKLOAD = (
-    GroupVersionKind("apps", "v1", "Deployment"), GroupVersionKind("apps", "v1", "StatefulSet"),
+    DEPLOYMENT, GroupVersionKind("apps", "v1", "StatefulSet"),
     GroupVersionKind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"),
     GroupVersionKind("sparkoperator.k8s.io", "v1beta2", "SparkApplication"))
 """Upstream lists those that may; kinds of users may here, too."""
@@ -151,7 +152,7 @@ def priority_class_update_errors(old: ReadOnlyTree, new: ReadOnlyTree, *, is_sus
 
 def elastic_job_errors(obj: ReadOnlyTree, gvk: GroupVersionKind, features: Features) -> list[FieldError]:
     """Few kinds may change their size while they run. Upstream: ValidateElasticJobAnnotation."""
-    if not objects.is_elastic(obj, features) or gvk in ELASTIC_KINDS:
+    if not objects.is_elastic(obj, features) or gvk in ELASTIC_KINDS or (features.ElasticDeployments and gvk == DEPLOYMENT):
         return []
     return [forbidden(ELASTIC_JOB, f"elastic job is not supported for {field_errors.go_quote(gvk_text(gvk))}")]
 

@@ -188,5 +188,5 @@ def put_into_chain(workload: Tree, unfinished: Sequence[ReadOnlyTree]) -> None:
         annotations[names.WORKLOAD_SLICE_REPLACEMENT_FOR_ANNOTATION] = _key(unfinished[0])
         annotations[names.WORKLOAD_SLICE_NAME_ANNOTATION] = slice_name(unfinished[0])
     else:
-        annotations[names.WORKLOAD_SLICE_NAME_ANNOTATION] = meta.name_of(workload)
+        annotations.setdefault(names.WORKLOAD_SLICE_NAME_ANNOTATION, meta.name_of(workload))
     workload["metadata"]["annotations"] = annotations

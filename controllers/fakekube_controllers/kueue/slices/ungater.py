@@ -14,17 +14,19 @@ from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.consistency import Consistency
-from fakekube.client.resources import PODS
+from fakekube.client.resources import DEPLOYMENTS, PODS
 from fakekube.runtime import builder
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.kueue import names, patches, pods
+from fakekube_controllers.kueue import names, patches, pods, podset
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.jobframework import podsets_info
 from fakekube_controllers.kueue.jobframework.framework import workloads_of
 from fakekube_controllers.kueue.metrics import KueueMetrics
+from fakekube_controllers.kueue.podset import PodSetInfo
 from fakekube_controllers.kueue.slices import chains
 from fakekube_controllers.kueue.workload import reasons, states
 
@@ -61,8 +63,10 @@ class ElasticJobUngater:
         self.features, self.metrics, self.ctx, self.client = features, metrics, ctx, ctx.client
         self.workloads, self.pods = ctx.lister(names.WORKLOADS), ctx.lister(PODS)
         self.pods.add_index(BY_SLICE, _slice_of_pod)
-        if features.WorkloadSliceHistory:
+        self._knows_chains = features.WorkloadSliceHistory or features.ElasticDeployments
+        if self._knows_chains:
             self.workloads.add_index(BY_SLICE, _slice_of_pod)
+        self.flavors = ctx.lister(names.RESOURCE_FLAVORS) if features.ElasticDeployments else None
         self.consistency = Consistency()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
@@ -77,7 +81,7 @@ class ElasticJobUngater:
             for key in _slice_of_pod(pod):
                 namespace, _, name = key.partition("/")
                 origin = self.workloads.get(namespace, name)
-                if origin is None and self.features.WorkloadSliceHistory:
+                if origin is None and self._knows_chains:
                     origin = next(iter(self.workloads.by_index(BY_SLICE, key)), None)
                 owner = None if origin is None else meta.controller_of(origin)
                 active = self._active_slice(owner or meta.controller_of(pod), namespace)
@@ -113,13 +117,31 @@ class ElasticJobUngater:
         chain = f"{request.namespace}/{chains.slice_name(active)}"
         if not self.consistency.satisfied(chain):
             return Result(requeue_after=CATCH_UP)
-        granted = chains.granted_counts(active)
+        granted, infos = chains.granted_counts(active), self._infos(active)
         for pod, update in pods_to_ungate(self.pods.by_index(BY_SLICE, chain), granted, partial(update_for, active)):
-            written = await patches.patch(self.client, PODS, pod, partial(_ungate, update))
+            info = infos.get(meta.labels_of(pod).get(names.PODSET_LABEL, ""))
+            written = await patches.patch(self.client, PODS, pod, partial(self._prepare, update, info))
             if written is not None:
                 self.consistency.wrote(chain, self.ctx.informer(PODS), written)
                 self._count_removal(active)
         return None
+
+    def _infos(self, active: ReadOnlyTree) -> dict[str, PodSetInfo]:
+        """What the pods of a Deployment get: their template must stay as it is, other jobs have it
+        in theirs. Raises PermanentError, FlavorNotFound.
+        """
+        owner, flavors = meta.controller_of(active), self.flavors
+        if flavors is None or owner is None or owner["kind"] != DEPLOYMENTS.kind:
+            return {}
+        infos = podsets_info.from_status(active, lambda name: flavors.get("", name), self.features)
+        for info in infos:
+            info.scheduling_gates.clear()  # a pod gets no gate once it is there
+        return {info.name: info for info in infos}
+
+    def _prepare(self, update: Update, info: PodSetInfo | None, pod: Tree) -> bool:
+        if info is not None:
+            podset.merge(pod, info, self.features)
+        return _ungate(update, pod)
 
     def _count_removal(self, workload: ReadOnlyTree) -> None:
         """Say how long after the admission a gate was removed."""

@@ -8,6 +8,7 @@ from fakekube.client.resources import Resource
 from fakekube.runtime.why import Answer, Attempt, Change, Changes, Place, Reason, names
 from fakekube_controllers.kueue import names as keys
 from fakekube_controllers.kueue.resources import amount_quantity
+from fakekube_controllers.kueue.slices.chains import slice_name
 from fakekube_controllers.kueue.why import queues
 from fakekube_controllers.kueue.why.room import Room
 from fakekube_controllers.kueue.workload import admissionchecks, reasons, states
@@ -202,6 +203,8 @@ class Answers:
             said.get(keys.WORKLOAD_ANNOTATION), labels.get(keys.POD_GROUP_NAME_LABEL) or said.get(keys.POD_GROUP_NAME_ANNOTATION)]
         found = [*workloads.controlled_by(meta.uid_of(job)), *(
             workload for name in named if name and (workload := workloads.get(namespace, name)) is not None)]
+        if not found and (chain := said.get(keys.WORKLOAD_SLICE_NAME_ANNOTATION)):
+            found = [each for each in workloads.list(namespace) if slice_name(each) == chain]
         found.sort(key=lambda each: (
             not states.is_finished(each), each["metadata"].get("creationTimestamp", ""), meta.name_of(each)))
         return found[-1] if found else None

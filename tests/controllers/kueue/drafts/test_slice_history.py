@@ -2,13 +2,17 @@
 
 import pytest
 
-from fakekube.client.resources import PODS
+from fakekube.apimachinery import meta
+from fakekube.client.resources import JOBS, PODS
+from fakekube.composition.fleet import Fleet
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.configfile import reading
 from fakekube_controllers.kueue.configfile.model import ConfigurationError
 from fakekube_controllers.kueue.configuration import Configuration, WorkloadRetentionPolicy
 from fakekube_controllers.kueue.features import Features
-from tests.controllers.kueue.jobs.queues import queues
+from tests.controllers.kueue.jobs.queues import ELASTIC, queues
+from tests.controllers.kueue.multikueue import workers
+from tests.controllers.kueue.multikueue.workers import MANAGER
 from tests.controllers.world import NAMESPACE
 
 ON = Features(WorkloadSliceHistory=True)
@@ -61,3 +65,24 @@ def test_the_configuration_says_how_many():
         read(-1)
     with pytest.raises(ConfigurationError, match="needs the feature gate WorkloadSliceHistory"):
         read(3, on=False)
+
+
+@pytest.mark.fakekube(controllers="*,kueue", nodes=2, fleet="manager,worker1", kueue={
+    "featureGates": {"WorkloadSliceHistory": True},
+    "objectRetentionPolicies": {"workloads": {"preemptedWorkloadSliceHistory": 0}}})
+async def test_a_slice_that_is_forgotten_leaves_the_job_on_its_worker(fake_fleet: Fleet) -> None:
+    """Given an elastic Job that runs on a worker, when it grows, and its old slice is forgotten on
+    the manager, then it runs on there as the same Job, and no old slice stays on the worker.
+    """
+    await workers.set_up(fake_fleet, ("4",))
+    client = fake_fleet[MANAGER].client
+    await client.create(JOBS, workers.job(annotations=ELASTIC, parallelism=1, completions=9))
+    await fake_fleet.advance("20s")
+    [before] = await workers.jobs(fake_fleet, "worker1")
+    await client.patch(JOBS, "j", NAMESPACE, {"spec": {"parallelism": 3}})
+    await fake_fleet.advance("60s")
+    [after] = await workers.jobs(fake_fleet, "worker1")
+    assert (meta.uid_of(after), after["spec"]["parallelism"]) == (meta.uid_of(before), 3)
+    [local], [remote] = [await workers.workloads(fake_fleet, member) for member in (MANAGER, "worker1")]
+    assert (meta.name_of(local), local["spec"]["podSets"][0]["count"]) == (meta.name_of(remote), 3)
+    assert len(await workers.pods(fake_fleet, "worker1")) == 3

@@ -7,6 +7,7 @@ from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs import kinds, serving
+from fakekube_controllers.kueue.jobs.deployment import elastic
 from fakekube_controllers.kueue.webhooks import declaring
 
 
@@ -14,6 +15,9 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
     """Let the pods of a Deployment wait, where Kueue manages it."""
     deployment = request.object
     if not await serving.apply_defaults(client, deployment, options):
+        return
+    if elastic.is_elastic(deployment, options.configuration.features):
+        elastic.put_gate(deployment)
         return
     template = deployment["spec"]["template"]
     objects.put_metadata(template, "annotations", names.SUSPENDED_BY_PARENT_ANNOTATION, kinds.DEPLOYMENT)
@@ -23,4 +27,8 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
 
 async def validate(request: AdmissionRequest, *, options: Options) -> None:
     """Look at a new Deployment, or at a change. Raises Denied."""
-    declaring.refuse(serving.errors_of(request, DEPLOYMENTS.gvk, options.configuration.features))
+    features, old = options.configuration.features, request.old_object
+    found = serving.errors_of(request, DEPLOYMENTS.gvk, features)
+    if features.ElasticDeployments and old is not None:
+        found += elastic.errors_of_update(old, request.object, features)
+    declaring.refuse(found)
