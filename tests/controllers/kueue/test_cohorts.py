@@ -297,13 +297,15 @@ def test_any_edges_end(edges):
         else:
             parents.pop(name, None)
             cache.delete_cohort(name)
-    snapshot = cache.snapshot()
-    for name in COHORTS:
-        seen, above = {name}, parents.get(name, "")
-        while above and above not in seen:
-            seen.add(above)
-            above = parents.get(above, "")
-        assert (snapshot.cluster_queue(name) is None) == bool(above), name
+        snapshot = cache.snapshot()
+        for queue in COHORTS:
+            above = [queue]
+            while (parent := parents.get(above[-1], "")) and parent not in above:
+                above.append(parent)
+            found = snapshot.cluster_queue(queue)
+            assert (found is None) == bool(parent), queue
+            if found is not None:
+                assert [cohort.name for cohort in found.path_parent_to_root()] == above
 
 
 @pytest.mark.spec("KUEUE-065")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, AdmissionCheck, ClusterQueue, Settings
+from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, AdmissionCheck, ClusterQueue, ClusterQueueState, Settings
 from fakekube_controllers.kueue.cache.cohort import Cohort
 from fakekube_controllers.kueue.cache.fair_sharing import DRS, dominant_resource_share
 from fakekube_controllers.kueue.cache.hierarchy import Manager
@@ -44,7 +44,12 @@ class Cache:
         self.when_pods_ready_changes: Callable[[], None] = _nothing
         """Called after a Workload changed, while it is tracked whether pods are ready."""
         self._settings = settings
+        # what the last snapshot saw, and what of it changed since
+        self._states: dict[str, ClusterQueueState] = {}
+        self._inactive: dict[str, None] = {}
         self._cohort_states: dict[str, CohortState] = {}
+        self._changed: dict[str, None] = {}
+        self._is_tree_changed = False
 
     @property
     def _uses_tas(self) -> bool:
@@ -62,7 +67,7 @@ class Cache:
         if name in self.hm.cluster_queues:
             self.update_cluster_queue(cluster_queue)
             return
-        added = ClusterQueue(name, self._settings)
+        added = ClusterQueue(name, self._settings, self._changed)
         self.hm.add_cluster_queue(added)
         self._update_cluster_queue(added, cluster_queue)
         for local_queue in local_queues:
@@ -79,9 +84,9 @@ class Cache:
 
     def _update_cluster_queue(self, found: ClusterQueue, cluster_queue: ReadOnlyTree) -> None:
         old_parent = found.parent_cohort
-        self._cohort_states.clear()
         self.hm.update_cluster_queue_edge(found.name, (cluster_queue.get("spec") or meta.EMPTY).get("cohortName") or "")
-        found.update(cluster_queue, self.resource_flavors, self.admission_checks, old_parent)
+        if found.update(cluster_queue, self.resource_flavors, self.admission_checks, old_parent):
+            self._is_tree_changed = True
 
     def delete_cluster_queue(self, name: str) -> None:
         """Take a ClusterQueue out: its cohort has its quota no longer."""
@@ -89,7 +94,7 @@ class Cache:
         if found is None:
             return
         parent = found.parent_cohort
-        self._cohort_states.clear()
+        self._is_tree_changed = True
         self.hm.delete_cluster_queue(name)
         if parent is not None:
             parent.update_tree()
@@ -145,7 +150,7 @@ class Cache:
     def add_or_update_cohort(self, cohort: ReadOnlyTree) -> None:
         """Take what the object of a cohort says."""
         name = meta.name_of(cohort)
-        self._cohort_states.clear()
+        self._is_tree_changed = True
         found = self.hm.add_cohort(name)
         old_parent = found.parent_cohort
         self.hm.update_cohort_edge(name, (cohort.get("spec") or meta.EMPTY).get("parentName") or "")
@@ -157,7 +162,7 @@ class Cache:
         found = self.hm.cohorts.get(name)
         if found is None:
             return
-        self._cohort_states.clear()
+        self._is_tree_changed = True
         old_parent = found.parent_cohort
         self.hm.delete_cohort(name)
         self._update_after_edge(self.hm.cohorts.get(name), old_parent)
@@ -316,19 +321,44 @@ class Cache:
     # -- snapshots ------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """The state as it is, for one scheduling cycle to change."""
-        cluster_queues, inactive = {}, dict[str, None]()
-        for name, found in self.hm.cluster_queues.items():
-            parent = found.parent_cohort
-            if not found.active() or (parent is not None and parent.is_cyclic) or found.is_waiting_for_tas():
-                inactive[name] = None
-            else:
-                cluster_queues[name] = found.frozen()
-        for name, cohort in self.hm.cohorts.items():
-            if not cohort.is_cyclic and (name not in self._cohort_states or not cohort.resource_node.is_shared):
-                self._cohort_states[name] = _cohort_state(cohort)
+        """The state as it is, for one scheduling cycle to change.
+
+        Looks anew only at what changed since the last one.
+        """
+        if self._is_tree_changed:
+            for seen in (self._states, self._inactive, self._cohort_states):
+                seen.clear()
+            for cohort in self.hm.cohorts.values():
+                self._see_cohort(cohort)
+            self._is_tree_changed = False
+            self._changed.update(dict.fromkeys(self.hm.cluster_queues))
+        for name in self._changed:
+            found = self.hm.cluster_queues.get(name)
+            if found is not None:
+                self._see(found)
+        self._changed.clear()
         tas = self._settings.tas.snapshot() if self._settings.tas is not None and self._uses_tas else {}
-        return Snapshot(cluster_queues, dict(self._cohort_states), self.resource_flavors, inactive, tas)
+        return Snapshot(
+            dict(self._states), dict(self._cohort_states), self.resource_flavors, dict(self._inactive), tas)
+
+    def _see(self, found: ClusterQueue) -> None:
+        """Take how a ClusterQueue and the cohorts above it are now."""
+        name, parent = found.name, found.parent_cohort
+        if not found.active() or (parent is not None and parent.is_cyclic) or found.is_waiting_for_tas():
+            self._states.pop(name, None)
+            self._inactive[name] = None
+        else:
+            self._inactive.pop(name, None)
+            self._states[name] = found.frozen()
+        for cohort in found.path_parent_to_root():
+            self._see_cohort(cohort)
+
+    def _see_cohort(self, cohort: Cohort) -> None:
+        if not cohort.is_cyclic and (cohort.name not in self._cohort_states or not cohort.resource_node.is_shared):
+            parent = cohort.parent()
+            self._cohort_states[cohort.name] = CohortState(
+                cohort.name, parent.name if parent is not None else "", tuple(cohort.cohorts), tuple(cohort.cluster_queues),
+                cohort.resource_node.shared(), cohort.fair_weight)
 
     def cluster_queue_share(self, name: str) -> DRS:
         """The share of a ClusterQueue."""
@@ -338,13 +368,6 @@ class Cache:
         """The share of a cohort; nothing for one that is not there."""
         found = self.hm.cohorts.get(name)
         return dominant_resource_share(found) if found is not None else DRS()
-
-
-def _cohort_state(cohort: Cohort) -> CohortState:
-    parent = cohort.parent()
-    return CohortState(
-        cohort.name, parent.name if parent is not None else "", tuple(cohort.cohorts), tuple(cohort.cluster_queues),
-        cohort.resource_node.shared(), cohort.fair_weight)
 
 
 def _cluster_queue_of(local_queue: ReadOnlyTree) -> str:

@@ -72,7 +72,9 @@ class ClusterQueueState(NamedTuple):
 class ClusterQueue(Leaf):
     """See above. ``allocatable_resource_generation`` grows with all that may make room."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: Settings, changed: dict[str, None]) -> None:
+        """``changed`` is told the name of a ClusterQueue that is not as the last snapshot saw it.
+        """
         self.name = name
         self.parent_cohort = None
         self.spec = ClusterQueueSpec()
@@ -89,6 +91,7 @@ class ClusterQueue(Leaf):
         """The Topology of each flavor that has one."""
         self.is_tas_synced = False
         self._settings = settings
+        self._changed = changed
         self._frozen: ClusterQueueState | None = None
         self._are_workloads_shared = False
 
@@ -96,6 +99,10 @@ class ClusterQueue(Leaf):
     def fair_weight(self) -> float:
         """The weight of its share."""
         return self.spec.fair_weight
+
+    def _touch(self) -> None:
+        self._frozen = None
+        self._changed[self.name] = None
 
     def active(self) -> bool:
         """Whether it may admit."""
@@ -106,14 +113,18 @@ class ClusterQueue(Leaf):
     def update(
         self, cluster_queue: ReadOnlyTree, flavors: Mapping[str, ReadOnlyTree], checks: Mapping[str, AdmissionCheck],
         old_parent: Cohort | None,
-    ) -> None:
-        """Take what the object says; its edge in the tree is changed already."""
-        old, self.spec, self._frozen = self.spec, specs.read(cluster_queue), None
+    ) -> bool:
+        """Take what the object says; its edge in the tree is changed already. Whether the tree is
+        another now, by its edges or its quotas.
+        """
+        old, self.spec = self.spec, specs.read(cluster_queue)
+        self._touch()
         self.resource_node.quotas = self.spec.quotas
         changed = not self.allocatable_resource_generation or (
             (old.resource_groups, old.quotas) != (self.spec.resource_groups, self.spec.quotas))
-        if changed or old_parent is not self.parent_cohort:
-            if old_parent is not None and old_parent is not self.parent_cohort:
+        has_moved = old_parent is not self.parent_cohort
+        if changed or has_moved:
+            if old_parent is not None and has_moved:
                 old_parent.update_tree()
             if self.parent_cohort is None or self.parent_cohort.is_cyclic:
                 self.update_resource_node()
@@ -121,12 +132,13 @@ class ClusterQueue(Leaf):
                 self.parent_cohort.update_tree()
         self.update_with_flavors(flavors)
         self.update_with_admission_checks(checks)
+        return changed or has_moved
 
     def update_resource_node(self) -> None:
         """Count anew what there is."""
         self.allocatable_resource_generation += 1
         self.resource_node.subtree_quota = {fr: quota.nominal for fr, quota in self.resource_node.quotas.items()}
-        self._frozen = None
+        self._touch()
 
     def update_with_flavors(self, flavors: Mapping[str, ReadOnlyTree]) -> None:
         """Take which of its flavors there are."""
@@ -160,11 +172,12 @@ class ClusterQueue(Leaf):
 
     def terminate(self) -> None:
         """It is being deleted: it admits nothing any more."""
-        self.status, self._frozen = TERMINATING, None
+        self.status = TERMINATING
+        self._touch()
 
     def _update_status(self) -> None:
         self._ensure_tas_is_synced()
-        self._frozen = None
+        self._touch()
         if self.status != TERMINATING:
             self.status = PENDING if self._may_not_admit() else ACTIVE
 
@@ -266,7 +279,7 @@ class ClusterQueue(Leaf):
 
     def _own_workloads(self) -> dict[ObjectKey, Info]:
         """The Workloads, to be changed: no snapshot has them."""
-        self._frozen = None
+        self._touch()
         if self._are_workloads_shared:
             self.workloads, self._are_workloads_shared = dict(self.workloads), False
         return self.workloads

@@ -63,10 +63,6 @@ class TASPodSetRequests:
         """That of the podset."""
         return self.podset.get("topologyRequest")
 
-    def total_requests(self) -> Requests:
-        """What all the pods request."""
-        return {name: amount * self.count for name, amount in self.single_pod_requests.items()}
-
 
 FlavorTASRequests = Sequence[TASPodSetRequests]
 

@@ -132,8 +132,8 @@ class Info:
     """
 
     __slots__ = (
-        "_features", "_hash", "cluster_queue", "key", "last_assignment", "last_evaluated_generation", "local_queue_fs_usage",
-        "nomination_mapping", "not_before", "obj", "order", "second_pass_iteration", "total_requests",
+        "_features", "_hash", "cluster_queue", "eviction_order", "key", "last_assignment", "last_evaluated_generation",
+        "local_queue_fs_usage", "nomination_mapping", "not_before", "obj", "order", "second_pass_iteration", "total_requests",
     )
 
     def __init__(self, obj: ReadOnlyTree, options: InfoOptions) -> None:
@@ -154,6 +154,7 @@ class Info:
         self._features = options.features
         self._hash: str | None = None
         self.order: tuple[float, float, str] | None = None
+        self.eviction_order: tuple[bool, int, float | None, str] | None = None  # once it was asked for
         self.not_before: float | None = None
         self.cluster_queue: str = admission["clusterQueue"] if admission else ""
         self.total_requests: Sequence[PodSetResources] = (

@@ -152,3 +152,17 @@ def test_groups_of_podsets(podsets: list[dict[str, object]], wanted: list[str]) 
     with one request.
     """
     assert [str(each) for each in validation.groups(podsets, {"a": "here.a", "b": "here.b"})] == wanted
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("null", "constraints must contain between 1 and 3 entries"),
+    ("[1]", "cannot unmarshal number into Go value of type v1beta2.PodsetSliceRequiredTopologyConstraint"),
+    ('[{"topology": 5}]', "number into Go struct field PodsetSliceRequiredTopologyConstraint.topology of type string"),
+    ('[{"size": "2"}]', "string into Go struct field PodsetSliceRequiredTopologyConstraint.size of type int32"),
+    ('[{"size": 3000000000}]', "cannot unmarshal number 3000000000 into Go struct field"),
+    ("[null]", "name part must be non-empty"),
+    ("[" * 100_000, "exceeded max depth"),
+])
+def test_layers_that_are_no_list_of_layers(text: str, wanted: str) -> None:
+    """Given any text in place of layers, when the template is validated, then that is refused."""
+    assert any(wanted in each for each in refusals({LAYERS: text}))

@@ -12,8 +12,8 @@ from fakekube_controllers.kueue.scheduler.preemption.classical.hierarchical_pree
     collect_candidates_for_hierarchical_reclaim,
     collect_same_queue_candidates,
 )
+from fakekube_controllers.kueue.scheduler.preemption.common.ordering import eviction_order
 from fakekube_controllers.kueue.scheduler.preemption.simulation import PreemptionCtx
-from fakekube_controllers.kueue.workload import states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ class CandidateIterator:
             for kind in (hierarchy, priority, collect_same_queue_candidates(ctx))
         ]
         everyone = list(chain.from_iterable(kinds))
-        self._candidates = sorted(everyone, key=lambda candidate: not states.is_evicted(candidate.info.obj))
+        self._candidates = sorted(everyone, key=lambda candidate: eviction_order(candidate.info, ctx.ordering.features)[0])
         self.no_candidate_from_other_queues = not hierarchy and not priority
         self.no_candidate_for_hierarchical_reclaim = not hierarchy
 

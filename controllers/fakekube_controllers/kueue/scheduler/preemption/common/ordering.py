@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.workload import reasons, states
 from fakekube_controllers.kueue.workload.info import effective_priority
 
@@ -21,18 +22,31 @@ def candidates_ordering(ordering: "Ordering", cluster_queue: str, now: float) ->
 
     ``now`` in Unix seconds counts as the time of a reservation that is not there yet.
     """
+    features = ordering.features
 
     def key(info: "Info") -> CandidateKey:
-        return (
-            not states.is_evicted(info.obj), info.cluster_queue == cluster_queue, effective_priority(info.obj, ordering.features),
-            -quota_reservation_time(info.obj, now), info.obj["metadata"].get("uid", ""))
+        is_running, priority, reserved_at, uid = eviction_order(info, features)
+        return is_running, info.cluster_queue == cluster_queue, priority, -(now if reserved_at is None else reserved_at), uid
 
     return key
 
 
-def quota_reservation_time(workload: ReadOnlyTree, now: float) -> float:
-    """When a Workload reserved its quota, in Unix seconds; ``now`` if it has none."""
+def eviction_order(info: "Info", features: Features) -> tuple[bool, int, float | None, str]:
+    """What of a Workload alone decides when it is tried: whether it is not evicted yet, its
+    priority, when it got its quota in Unix seconds (None: it has none), its UID.
+
+    Found once, as each may be a candidate of many preemptors.
+    """
+    found = info.eviction_order
+    if found is None:
+        found = info.eviction_order = (
+            not states.is_evicted(info.obj), effective_priority(info.obj, features), _quota_reservation_time(info.obj),
+            info.obj["metadata"].get("uid", ""))
+    return found
+
+
+def _quota_reservation_time(workload: ReadOnlyTree) -> float | None:
     condition = states.condition(workload, reasons.QUOTA_RESERVED)
     if condition is None or condition["status"] != "True":
-        return now
+        return None
     return times.parse_time(condition["lastTransitionTime"])

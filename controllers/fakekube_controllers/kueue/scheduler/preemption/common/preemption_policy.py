@@ -2,14 +2,14 @@
 findCandidatesForPolicy and WorkloadUsesResources.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.kueue.scheduler.preemption.common.ordering import eviction_order
 from fakekube_controllers.kueue.workload.info import effective_priority
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
     from fakekube_controllers.kueue.resources import FlavorResource
@@ -19,7 +19,7 @@ NEVER, LOWER_PRIORITY, LOWER_OR_NEWER_EQUAL_PRIORITY, ANY = "Never", "LowerPrior
 TIMESTAMP_PREEMPTION_BUFFER_SECONDS = 300
 
 
-def preemption_policy(preemptor: ReadOnlyTree, ordering: "Ordering", policy: str) -> Callable[[ReadOnlyTree], bool]:
+def preemption_policy(preemptor: ReadOnlyTree, ordering: "Ordering", policy: str) -> "Callable[[Info], bool]":
     """Whom a policy of a ClusterQueue (``withinClusterQueue``, ``reclaimWithinCohort``) lets a
     Workload preempt. Upstream: SatisfiesPreemptionPolicy.
     """
@@ -27,25 +27,25 @@ def preemption_policy(preemptor: ReadOnlyTree, ordering: "Ordering", policy: str
         return _everybody
     features, own = ordering.features, effective_priority(preemptor, ordering.features)
     if policy == LOWER_PRIORITY:
-        return lambda candidate: effective_priority(candidate, features) < own
+        return lambda candidate: eviction_order(candidate, features)[1] < own
     if policy != LOWER_OR_NEWER_EQUAL_PRIORITY:
         return _nobody
     after = ordering.queue_order_timestamp(preemptor)
     if features.SchedulerTimestampPreemptionBuffer:
         after += TIMESTAMP_PREEMPTION_BUFFER_SECONDS
 
-    def is_lower_or_newer(candidate: ReadOnlyTree) -> bool:
-        priority = effective_priority(candidate, features)
-        return priority < own or (priority == own and ordering.queue_order_timestamp(candidate) > after)
+    def is_lower_or_newer(candidate: "Info") -> bool:
+        priority = eviction_order(candidate, features)[1]
+        return priority < own or (priority == own and ordering.queue_order_timestamp(candidate.obj) > after)
 
     return is_lower_or_newer
 
 
-def _everybody(_: ReadOnlyTree) -> bool:
+def _everybody(_: "Info") -> bool:
     return True
 
 
-def _nobody(_: ReadOnlyTree) -> bool:
+def _nobody(_: "Info") -> bool:
     return False
 
 
@@ -60,7 +60,7 @@ def candidates_for_policy(
         return
     may_preempt = preemption_policy(preemptor, ordering, policy)
     for info in cq.workloads.values():
-        if may_preempt(info.obj) and workload_uses_resources(info, frs_need_preemption):
+        if may_preempt(info) and workload_uses_resources(info, frs_need_preemption):
             yield info
 
 
