@@ -52,7 +52,11 @@ class WebhookConverter:
         function = self._client().callables.find_conversion(self._config)
         if function is not None:
             own: list[Tree] = orjson.loads(orjson.dumps(objects))
-            return [_with_metadata(gvk, old, function(copy, wanted.api_version)) for old, copy in zip(objects, own, strict=True)]
+            try:
+                found = [function(each, wanted.api_version) for each in own]
+            except (TypeError, AttributeError, LookupError, ValueError) as error:
+                raise errors.raw(f"conversion webhook for {gvk} failed: {type(error).__name__}: {error}") from error
+            return [_with_metadata(gvk, old, new) for old, new in zip(objects, found, strict=True)]
         uid = self._rng.uid()
         request = {"uid": uid, "desiredAPIVersion": wanted.api_version, "objects": list(objects)}
         api_version = f"{GROUP}/{self._review}"

@@ -103,7 +103,7 @@ class WebhookServer:
             review = orjson.loads(await request.read())
             wanted, objects, uid = (review["request"][name] for name in ("desiredAPIVersion", "objects", "uid"))
             converted = [function(each, wanted) for each in objects]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise web.HTTPBadRequest(text="no ConversionReview") from error
         response = {"uid": uid, "convertedObjects": converted, "result": {"status": "Success"}}
         return web.json_response(body=orjson.dumps(

@@ -15,7 +15,10 @@ HOST = "webhooks.fakekube.invalid"
 
 Function = Callable[[AdmissionRequest], Awaitable[None] | None]
 ConversionFunction = Callable[[Tree, str], Tree]
-"""Makes of an object, its own to change, what it is in another ``apiVersion`` of its group."""
+"""Makes of an object, its own to change, what it is in another ``apiVersion`` of its group. What it
+is given was not looked at before: it raises what Python raises (TypeError, AttributeError,
+LookupError, ValueError) for an object of another shape.
+"""
 
 
 class Callables:

@@ -1,6 +1,8 @@
 """The examples of KEP-77, jobs that change their size, and of KEP-976, plain pods."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from copy import deepcopy
 
 import pytest
 
@@ -12,6 +14,7 @@ from fakekube.composition.cluster import Cluster
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, WORKLOADS
 from tests.keps.examples import FOLDER, example, running
 
+DRAFTS: Tree = {"featureGates": {"kep-drafts": True}, "integrations": {"frameworks": ["batch/job", "pod"]}}
 GATE, ELASTIC_GATE = "kueue.x-k8s.io/admission", "kueue.x-k8s.io/elastic-job"
 
 
@@ -51,16 +54,23 @@ class Queues:
         await self.cluster.advance(30)
 
 
-@pytest.fixture
-async def queues() -> AsyncIterator[Queues]:
+@asynccontextmanager
+async def with_queues(kueue: Tree | None = None) -> AsyncIterator[Queues]:
+    """A node, the queues, and Kueue, with what it is told."""
     async with Cluster(
-        nodes=0, clock="manual", controllers="*,kueue", outcome=running, load=[FOLDER / "queues.yaml"],
+        nodes=0, clock="manual", controllers="*,kueue", outcome=running, load=[FOLDER / "queues.yaml"], kueue=kueue or True,
     ) as cluster:
         found = Queues(cluster)
         has = {"cpu": "8", "memory": "64Gi", "pods": "110", "vendor.com/gpu": "8"}
         await cluster.load([{
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}, "status": {"capacity": has, "allocatable": has}}])
         await cluster.advance(30)
+        yield found
+
+
+@pytest.fixture
+async def queues() -> AsyncIterator[Queues]:
+    async with with_queues() as found:
         yield found
 
 
@@ -164,3 +174,38 @@ async def test_a_workload_by_hand_gets_quota(queues: Queues, name: str, usage: d
     [workload] = await queues.workloads()
     assert meta.is_condition_true(workload, "Admitted")
     assert (await queues.usage(), await queues.running()) == (usage, 0)
+
+
+async def test_a_driver_is_admitted_with_its_workers() -> None:
+    """Given a queue for less than a driver and its ten workers, when the pods of story 3 are there,
+    then none runs, and their Workload is that of the KEP; with quota the driver and its worker run,
+    all eleven have quota, and of eleven workers the last is deleted.
+    """
+    async with with_queues(DRAFTS) as queues:
+        await queues.quota("10m")
+        await queues.load("976-draft-sets")
+        [workload], [by_hand] = await queues.workloads(), example("976-0.19-sets-workload")
+        assert meta.name_of(workload) == meta.name_of(by_hand)
+        counts = [[(each["name"], each["count"]) for each in found["spec"]["podSets"]] for found in (workload, by_hand)]
+        assert counts[0] == counts[1]
+        images = [each["template"]["spec"]["containers"][0]["image"] for each in workload["spec"]["podSets"]]
+        assert (images, await queues.running()) == (["hello-world"] * 2, 0)
+        await queues.quota("11m")
+        assert (await queues.running(), (await queues.usage())["cpu"]) == (2, "11m")
+        worker = example("976-draft-sets")[1]
+        for number in range(2, 12):
+            more = deepcopy(worker)
+            more["metadata"]["name"] = f"job-worker-{number}"
+            await queues.client.create(PODS, more)
+            await queues.cluster.advance(2)
+        await queues.cluster.advance(30)
+        assert (await queues.running(), (await queues.usage())["cpu"]) == (11, "11m")
+        assert "job-worker-11" not in map(meta.name_of, await queues.pods())
+
+
+async def test_what_a_driver_of_the_kep_says_means_nothing_to_a_release(queues: Queues) -> None:
+    """Given Kueue without a gate of ours, when the pods of story 3 come, then they are refused as
+    members of a group that do not say how many it has.
+    """
+    with pytest.raises(APIError, match="pod-group-total-count"):
+        await queues.load("976-draft-sets")

@@ -118,10 +118,15 @@ class Resources(NamedTuple):
 
 
 class WorkloadRetentionPolicy(NamedTuple):
-    """How long Workloads are kept; None: for ever."""
+    """How long Workloads are kept; None: for ever.
+
+    ``preempted_workload_slice_history`` is ours: of how many slices of a job that others took the
+    place of Workloads are kept, with the gate WorkloadSliceHistory.
+    """
 
     after_finished_seconds: float | None = None
     after_deactivated_by_kueue_seconds: float | None = None
+    preempted_workload_slice_history: int = 10
 
 
 class CustomLabel(NamedTuple):

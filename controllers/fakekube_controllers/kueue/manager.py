@@ -34,7 +34,7 @@ class Kueue:
     def __init__(self, ctx: Context, configuration: Configuration) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.configuration, self.features = configuration, configuration.features
-        self.metrics, self.objects = KueueMetrics(ctx.metrics), Objects(ctx)
+        self.metrics, self.objects = KueueMetrics(ctx.metrics, counts_gates=self.features.PodGateMetrics), Objects(ctx)
         self.info_options = info_options(configuration)
         self.ordering = _ordering(configuration)
         self.preemption_expectations = Store()

@@ -43,6 +43,14 @@ COUNTERS: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+GATE_COUNTERS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "pods_gated_total": ((), "The total number of pods that got the scheduling gate."),
+    "pods_ungated_total": ((), "The total number of pods that got the scheduling gate removed."),
+    "pods_rejected_total": ((), "The total number of pods that were deleted since their group had too many."),
+}
+"""Those of KEP-976, which no release has: behind the gate PodGateMetrics."""
+
+
 def _exponential(count: int) -> tuple[float, ...]:
     return (1.0, *(2.5 * 2**step for step in range(count - 1)))
 
@@ -148,12 +156,13 @@ class KueueMetrics:
     """What one Kueue counts, in the store of its manager.
 
     Every name is that of a table above, without the prefix ``kueue_``; values are those of its
-    labels, in their order.
+    labels, in their order. ``counts_gates``: it has ``GATE_COUNTERS`` as well.
     """
 
-    def __init__(self, store: Metrics) -> None:
+    def __init__(self, store: Metrics, *, counts_gates: bool = False) -> None:
+        counters = {**COUNTERS, **GATE_COUNTERS} if counts_gates else COUNTERS
         self._counters = {
-            name: store.counter(f"kueue_{name}", text, labels + ROLE_LABEL) for name, (labels, text) in COUNTERS.items()}
+            name: store.counter(f"kueue_{name}", text, labels + ROLE_LABEL) for name, (labels, text) in counters.items()}
         self._histograms = {
             name: store.histogram(
                 f"kueue_{name}", text, labels if name in WITHOUT_ROLE else labels + ROLE_LABEL, buckets=buckets)

@@ -113,6 +113,22 @@ def generate_role_hash(spec: ReadOnlyTree) -> str:
     return sha256(go_json({"spec": spec_shape(spec)}).encode()).hexdigest()[:HASH_LENGTH]
 
 
+def role_hash_of_kep(pod: ReadOnlyTree) -> str:
+    """The role of a pod as KEP-976 tells roles apart: by images, preemption and labels as well.
+
+    Labels of Kueue's own do not count. The KEP names a pod set by the whole digest, which is longer
+    than the name of a pod set may be: this is its beginning, as upstream's.
+    """
+    spec = pod["spec"]
+    shape = spec_shape(spec) | {"preemptionPolicy": spec.get("preemptionPolicy")}
+    for field in CONTAINERS:
+        images = [container.get("image") for container in spec.get(field) or ()]
+        shape[field] = [{**each, "image": image} for each, image in zip(shape[field] or (), images, strict=True)]
+    labels = {key: value for key, value in meta.labels_of(pod).items() if not key.startswith(f"{names.GROUP}/")}
+    text = go_json({"metadata": {"labels": dict(sorted(labels.items()))}, "spec": shape})
+    return sha256(text.encode()).hexdigest()[:HASH_LENGTH]
+
+
 def spec_shape(spec: ReadOnlyTree) -> dict[str, Any]:
     """What matters of a pod's spec for its admission, as Go encodes it: fields in their order."""
     shape = dict[str, Any]()

@@ -143,3 +143,18 @@ async def test_frameworks_that_are_not_here_are_said_to_be_absent(caplog):
         async with Cluster(nodes=0, clock="manual", controllers="", extra=[addon(config)]) as cluster:
             await cluster.settle()
     assert ["kubeflow.org/mpijob" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_a_marker_configures_it(pytester):
+    """Given a test whose marker configures Kueue When it runs Then Kueue runs in its cluster, and
+    goes by it."""
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.asyncio
+        @pytest.mark.fakekube(kueue={"namespace": "x"})
+        async def test_namespace(fake_cluster):
+            assert fake_cluster.component("kueue").kueue.configuration.namespace == "x"
+    """)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)

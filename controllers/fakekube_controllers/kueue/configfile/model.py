@@ -173,6 +173,7 @@ class WorkloadRetentionModel(Model):
 
     after_finished: Seconds | None = None
     after_deactivated_by_kueue: Seconds | None = None
+    preempted_workload_slice_history: Int32 | None = None
 
 
 class RetentionModel(Model):

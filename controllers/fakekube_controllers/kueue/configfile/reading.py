@@ -18,6 +18,7 @@ from fakekube_controllers.kueue.configfile.model import (
     MultiKueueModel,
     ResourcesModel,
     WaitForPodsReadyModel,
+    WorkloadRetentionModel,
     decode,
     near,
 )
@@ -51,9 +52,14 @@ def read(tree: Any, known_frameworks: Iterable[str] = ()) -> told.Configuration:
         multi_kueue=_multi_kueue(model.multi_kueue or MultiKueueModel()),
         fair_sharing=_fair_sharing(model), admission_fair_sharing=_admission_fair_sharing(model),
         resources=_resources(model.resources or ResourcesModel()),
-        workload_retention=told.WorkloadRetentionPolicy(
-            kept.after_finished, kept.after_deactivated_by_kueue) if kept is not None else told.WorkloadRetentionPolicy(),
+        workload_retention=_retention(kept) if kept is not None else told.WorkloadRetentionPolicy(),
         metrics=_metrics(model.metrics), features=features)
+
+
+def _retention(model: WorkloadRetentionModel) -> told.WorkloadRetentionPolicy:
+    found = told.WorkloadRetentionPolicy(model.after_finished, model.after_deactivated_by_kueue)
+    history = model.preempted_workload_slice_history
+    return found if history is None else found._replace(preempted_workload_slice_history=history)
 
 
 def _refuse(text: str, found: list[FieldError]) -> None:

@@ -54,8 +54,8 @@ def errors(model: ConfigurationModel, features: Features, namespace: str, framew
         *_integrations(model, frameworks), *_pods(model, namespace), *_multi_kueue(model.multi_kueue or MultiKueueModel()),
         *_fair_sharing(model, old=old), *_admission_fair_sharing(model), *_certificates(model),
         *_transformations(model.resources or ResourcesModel()), *_mappings(model.resources or ResourcesModel()),
-        *_selector(model, namespace), *_retention(model), *_visibility(model), *_custom_labels(model.metrics.custom_labels),
-        *_quota_check(model, features)]
+        *_selector(model, namespace), *_retention(model, features), *_visibility(model),
+        *_custom_labels(model.metrics.custom_labels), *_quota_check(model, features)]
 
 
 def _negative(path: str, value: int | None) -> Iterator[FieldError]:
@@ -231,12 +231,17 @@ def _label_key(path: str, name: str) -> Iterator[FieldError]:
         yield invalid(path, name, f"must not exceed {MOST_NAME} characters")
 
 
-def _retention(model: ConfigurationModel) -> Iterator[FieldError]:
+def _retention(model: ConfigurationModel, features: Features) -> Iterator[FieldError]:
     policies = model.object_retention_policies
     if policies is not None and policies.workloads is not None:
         path = "objectRetentionPolicies.workloads"
         yield from _negative_time(child(path, "afterFinished"), policies.workloads.after_finished)
         yield from _negative_time(child(path, "afterDeactivatedByKueue"), policies.workloads.after_deactivated_by_kueue)
+        history, path = policies.workloads.preempted_workload_slice_history, child(path, "preemptedWorkloadSliceHistory")
+        if history is not None and not features.WorkloadSliceHistory:
+            yield forbidden(path, "needs the feature gate WorkloadSliceHistory, which is fakekube's own")
+        elif history is not None and history < 0:
+            yield invalid(path, history, "must be greater than or equal to 0")
 
 
 def _visibility(model: ConfigurationModel) -> Iterator[FieldError]:

@@ -111,7 +111,19 @@ async def _slices(framework: Framework, job: GenericJob) -> chains.Plan:
     if plan.workload is not None and plan.counts is not None:
         plan = plan._replace(workload=await framework.update_workload(key, chains.scaled(plan.workload, plan.counts)))
     await _update_slice_priorities(framework, job, plan.workload)
+    if framework.features.WorkloadSliceHistory:
+        await _forget_old_slices(framework, job)
     return plan
+
+
+async def _forget_old_slices(framework: Framework, job: GenericJob) -> None:
+    """Delete the slices of a job that are of the past, but for the last of them."""
+    limit = framework.configuration.workload_retention.preempted_workload_slice_history
+    found = framework.workloads_of(job.resource.gvk, job.key)
+    for workload in chains.beyond_history(found, meta.uid_of(job.obj), limit):
+        if await stopping.delete_workload(framework, workload):
+            message = f"Deleted Workload of an old slice: {meta.key_of(workload)}"
+            framework.event(job.obj, "Normal", "DeletedWorkload", message)
 
 
 async def _update_slice_priorities(framework: Framework, job: GenericJob, workload: ReadOnlyTree | None) -> None:

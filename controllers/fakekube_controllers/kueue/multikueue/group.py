@@ -52,10 +52,11 @@ class Group(NamedTuple):
         _, name, condition = min(found, key=lambda each: each[:2])
         return condition, name
 
-    async def remove_remote_objects(self, cluster: str) -> None:
+    async def remove_remote_objects(self, cluster: str, *, with_job: bool = True) -> None:
         """Delete the job and then the Workload on a worker. Raises APIError, TransportError."""
         sides = self.sides[cluster]
-        await adapters.delete_remote_object_if_owned(sides, self.adapter, self.job)
+        if with_job:
+            await adapters.delete_remote_object_if_owned(sides, self.adapter, self.job)
         remote = self.remotes[cluster]
         if remote is None:
             return

@@ -105,8 +105,10 @@ class WorkloadReconciler:
         found = await self._read_group(workload, check["name"], adapter, job)
         if not is_deleted:
             return await self._reconcile_group(found, check)
+        # a slice that is of the past leaves the job to the one after it
+        with_job = not (self._features.WorkloadSliceHistory and group.is_replaced(workload))
         for cluster in found.remotes:
-            await found.remove_remote_objects(cluster)
+            await found.remove_remote_objects(cluster, with_job=with_job)
         self._deleted.pop(request, None)
         return None
 
@@ -164,7 +166,7 @@ class WorkloadReconciler:
             if remote is not None and group.is_out_of_sync(local, remote):
                 await self._update_or_remove(found, cluster, remote, is_elastic=elastic)
         # 6. the first that was admitted is the one
-        admitted, cluster = found.first_with(reasons.ADMITTED)
+        admitted, cluster = found.first_with(reasons.QUOTA_RESERVED if self._features.KEPTexts else reasons.ADMITTED)
         if admitted is not None:
             return await self._converge(found, check, cluster)
         if check.get("state") == reasons.CHECK_READY:
@@ -260,7 +262,8 @@ class WorkloadReconciler:
         await patching.patch_admission_status(found.clients[cluster].client, remote, update, features=self._features)
 
     async def _set_ready(self, found: Group, check: ReadOnlyTree, cluster: str) -> None:
-        message = f'The workload was admitted on "{cluster}"'
+        what = "got reservation" if self._features.KEPTexts else "was admitted"
+        message = f'The workload {what} on "{cluster}"'
         present = states.status_of(found.local)
         is_same = check.get("state") == reasons.CHECK_READY and check.get("message") == message
         if is_same and present.get("clusterName") == cluster and not present.get("nominatedClusterNames"):

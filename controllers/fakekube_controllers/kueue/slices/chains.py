@@ -76,6 +76,25 @@ def latest_active(workloads: Iterable[Tree]) -> ReadOnlyTree | None:
     return None
 
 
+def beyond_history(workloads: Iterable[Tree], owner_uid: str, limit: int) -> list[Tree]:
+    """The finished slices of a job besides the newest ``limit``: those that others took the place
+    of.
+
+    KEP-77 proposes it as PreemptedWorkloadSliceHistory; upstream keeps all.
+    """
+    finished = [
+        each for each in workloads
+        if (owner := meta.controller_of(each)) is not None and owner["uid"] == owner_uid and _is_superseded(each)]
+    finished.sort(key=lambda each: (each["metadata"]["creationTimestamp"], meta.name_of(each)), reverse=True)
+    return finished[limit:]
+
+
+def _is_superseded(workload: ReadOnlyTree) -> bool:
+    finished = states.condition(workload, reasons.FINISHED)
+    return finished is not None and finished["status"] == "True" and finished["reason"] in (
+        reasons.SLICE_REPLACED, reasons.OUT_OF_SYNC)
+
+
 def granted_counts(workload: ReadOnlyTree) -> PodSetsCounts:
     """How many pods of each podset a slice stands for: its own, and no more than were admitted.
 

@@ -80,8 +80,9 @@ async def replace_workload_slice(
     if states.is_finished(old):
         return
     job_uid = meta.labels_of(new).get(names.JOB_UID_LABEL, "")
+    verb = "Removed" if features.KEPTexts else "Replaced"
     message = (
-        f"Replaced to accommodate a workload (UID: {meta.uid_of(new)}, JobUID: {job_uid}) due to workload slice aggregation")
+        f"{verb} to accommodate a workload (UID: {meta.uid_of(new)}, JobUID: {job_uid}) due to workload slice aggregation")
     await finish.finish(client, old, reasons.SLICE_REPLACED, message, now=now, features=features)
     recorder.report(old, "Normal", reasons.SLICE_REPLACED, "Replaced", message)
     metrics.count("replaced_workload_slices_total", cluster_queue)

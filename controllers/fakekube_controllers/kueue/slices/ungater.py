@@ -61,6 +61,8 @@ class ElasticJobUngater:
         self.features, self.metrics, self.ctx, self.client = features, metrics, ctx, ctx.client
         self.workloads, self.pods = ctx.lister(names.WORKLOADS), ctx.lister(PODS)
         self.pods.add_index(BY_SLICE, _slice_of_pod)
+        if features.WorkloadSliceHistory:
+            self.workloads.add_index(BY_SLICE, _slice_of_pod)
         self.consistency = Consistency()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
@@ -75,6 +77,8 @@ class ElasticJobUngater:
             for key in _slice_of_pod(pod):
                 namespace, _, name = key.partition("/")
                 origin = self.workloads.get(namespace, name)
+                if origin is None and self.features.WorkloadSliceHistory:
+                    origin = next(iter(self.workloads.by_index(BY_SLICE, key)), None)
                 owner = None if origin is None else meta.controller_of(origin)
                 active = self._active_slice(owner or meta.controller_of(pod), namespace)
                 if active is not None:
@@ -127,8 +131,8 @@ class ElasticJobUngater:
 
 
 def _slice_of_pod(pod: Tree) -> Iterable[str]:
-    """The first slice of a pod's chain, as ``namespace/name``; the Workload that it names if it
-    names no chain.
+    """The first slice of the chain of a pod, or of a slice, as ``namespace/name``; the Workload
+    that it names if it names no chain.
     """
     annotations = meta.annotations_of(pod)
     name = annotations.get(names.WORKLOAD_SLICE_NAME_ANNOTATION) or annotations.get(names.WORKLOAD_ANNOTATION)

@@ -19,7 +19,7 @@ READY, PODSETS = "Ready", "spec.podSets"
 def errors(new: ReadOnlyTree, old: ReadOnlyTree, features: Features) -> Iterator[FieldError]:
     """Complaints about a change."""
     if states.has_quota_reservation(old):
-        yield from _of_podsets(new["spec"]["podSets"], old["spec"]["podSets"], features)
+        yield from _of_podsets(states.spec_of(new).get("podSets") or [], states.spec_of(old).get("podSets") or [], features)
         if states.has_quota_reservation(new):
             yield from _of_reclaimable_pods(new, old, features)
     yield from _of_admission(new, old, features)

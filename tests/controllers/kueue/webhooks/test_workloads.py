@@ -5,7 +5,9 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.kueue.names import (
     ADMISSION_GATED_BY_ANNOTATION,
+    CLUSTER_QUEUES,
     ELASTIC_JOB_ANNOTATION,
+    LOCAL_QUEUES,
     MULTIKUEUE_CLUSTERS,
     MULTIKUEUE_CONFIGS,
     WORKLOAD_SLICE_REPLACEMENT_FOR_ANNOTATION,
@@ -215,3 +217,17 @@ async def test_what_is_no_workload_is_refused(rules, podsets):
     """Given podsets that are none When the Workload is created Then it is a bad request."""
     code, _ = await rules.refused(rules.create(WORKLOADS, {"podSets": podsets}))
     assert code in (400, 422)
+
+
+@pytest.mark.parametrize("resource", [WORKLOADS, CLUSTER_QUEUES, LOCAL_QUEUES, MULTIKUEUE_CLUSTERS])
+@pytest.mark.parametrize("spec", [None, "x", [], {"podSets": "x", "resourceGroups": [None], "kubeConfig": 1}])
+async def test_no_shape_is_a_defect(rules, resource, spec):
+    """Given specs of any shape, or none, in both versions When the objects are created Then nothing
+    but what converts them fails, and that says so."""
+    told = []
+    for version in ("v1beta1", "v1beta2"):
+        try:
+            await rules.create(resource._replace(version=version), spec, version)
+        except APIError as error:
+            told.append((error.code, error.message))
+    assert [text for code, text in told if code == 500 and not text.startswith("conversion webhook for")] == []

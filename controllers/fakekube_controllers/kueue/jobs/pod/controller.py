@@ -38,7 +38,8 @@ NOT_FOUND = 404
 class Pod(ComposableJob):
     """A single pod, or a group; ``obj`` is the pod, or the first of the group.
 
-    ``group`` are the pods of a group, and None of a single pod; ``absent`` is how many are missing.
+    ``group`` are the pods of a group, and None of a single pod; ``absent`` is how many are missing,
+    ``rejected`` how many were deleted since they were too many.
     """
 
     resource = PODS
@@ -47,13 +48,13 @@ class Pod(ComposableJob):
         super().__init__(features, obj)
         self.group: list[Tree] | None = None
         self.is_found = obj is not None
-        self.absent = 0
+        self.absent, self.rejected = 0, 0
         self._key = ObjectKey("", "")
-        self._now = 0.0
+        self.now = 0.0
 
     async def load(self, framework: Framework, key: ObjectKey) -> bool:
         """Read it from the cache; whether it is going or gone."""
-        self._key, self._now = key, framework.clock.time()
+        self._key, self.now = key, framework.clock.time()
         if not key.namespace.startswith(names.GROUP_PREFIX):
             found = framework.jobs.get(*key)
             self.is_found = found is not None
@@ -93,7 +94,7 @@ class Pod(ComposableJob):
 
     def is_active(self) -> bool:
         """Whether a pod of the group runs; a single pod never counts."""
-        return self.group is not None and groups.is_active(self.group, self._now, self.features)
+        return self.group is not None and groups.is_active(self.group, self.now, self.features)
 
     def pods_ready(self) -> bool:
         """Whether there are as many as are wanted, and all are ready."""
@@ -162,15 +163,19 @@ class Pod(ComposableJob):
             return Matching(None, [])
         if workload["spec"].get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(self.obj):
             return Matching(None, [workload])
-        found = groups.sort_out(self.group, workload["spec"]["podSets"], self._now)
+        found = groups.sort_out(self.group, workload["spec"]["podSets"], self.now)
         made = groups.pod_sets(found.kept, partial(pod_set_of, features=self.features))
         if not found.kept or not self._is_equivalent(workload, made):
             return Matching(None, [workload])
+        return await self.hold_against(framework, workload, found)
+
+    async def hold_against(self, framework: Framework, workload: ReadOnlyTree, found: groups.Sorted) -> Matching:
+        """Go on with those of the pods that a Workload is for."""
         self.absent, self.group = found.absent, found.kept
         owned = await self.ensure_workload_owned_by_all_members(framework, workload)
         await self._remove_excess(framework, found.excess)
         for pod in found.replaced:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
         return Matching(owned, [])
 
     async def equivalent_to_workload(self, framework: Framework, workload: ReadOnlyTree) -> bool:
@@ -208,18 +213,24 @@ class Pod(ComposableJob):
             return await self._construct_single(framework)
         active, inactive = groups.partition(self.group)
         for pod in inactive:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
         count = self._checked_count(framework, active)
         if len(active) > count:
             active = groups.sorted_active(active)
             await self._remove_excess(framework, active[count:])
             self.group = active[:count]
+        return await self.new_workload(framework)
+
+    async def new_workload(self, framework: Framework) -> Tree:
+        """The Workload of a group, which all its pods own. Raises UnretryableError,
+        CannotCompose.
+        """
         pod_sets = await construction.job_pod_sets(framework, self)
-        if len(pod_sets) > names.MAX_PODSETS:
-            raise UnretryableError(f"pod group can't include more than {names.MAX_PODSETS} roles")
+        if len(pod_sets) > (roles := groups.max_roles(self.features)):
+            raise UnretryableError(f"pod group can't include more than {roles} roles")
         workload = members.new_group_workload(self.workload_name(), self.obj, pod_sets, framework.configuration)
         metadata = workload["metadata"]
-        metadata["ownerReferences"] = members.with_owners((), self.group)
+        metadata["ownerReferences"] = members.with_owners((), self.members())
         integrations = framework.configuration.integrations
         copied = self._copied(meta.labels_of, integrations.label_keys_to_copy, "label")
         if copied:
@@ -231,7 +242,8 @@ class Pod(ComposableJob):
 
     async def _construct_single(self, framework: Framework) -> Tree:
         pod_sets = await construction.job_pod_sets(framework, self)
-        name = construction.new_workload_name(self)
+        name = members.single_workload_name(self.obj) if self.features.KEPTexts else ""
+        name = name or construction.new_workload_name(self)
         workload = construction.new_workload(name, self.obj, pod_sets, framework.configuration)
         construction.put_owner(workload, self.obj)
         return workload
@@ -311,9 +323,10 @@ class Pod(ComposableJob):
         if group:
             found = members.group_of(framework.jobs, meta.namespace_of(self.obj), group, self.features)
         for pod in found:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
 
-    async def _let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
+    async def let_go(self, framework: Framework, pod: ReadOnlyTree) -> None:
+        """Take Kueue's finalizer off a pod."""
         try:
             await framework.patch(self.key, PODS, pod, members.without_pod_finalizer)
         except APIError as error:
@@ -322,9 +335,10 @@ class Pod(ComposableJob):
 
     async def _remove_excess(self, framework: Framework, excess: Iterable[ReadOnlyTree]) -> None:
         for pod in excess:
-            await self._let_go(framework, pod)
+            await self.let_go(framework, pod)
             if not meta.is_deleting(pod) and await self._delete(framework, pod):
                 framework.event(pod, "Normal", "ExcessPodDeleted", "Excess pod deleted")
+                self.rejected += 1
 
     def custom_workload_conditions(self, workload: ReadOnlyTree) -> list[Tree]:
         """Whether pods are waited for, where the Workload does not say so."""

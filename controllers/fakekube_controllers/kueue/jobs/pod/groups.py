@@ -19,6 +19,8 @@ MakePodSet = Callable[[ReadOnlyTree], Tree]
 PODS_FAILED, PODS_READY = "PodsFailed", "PodsReady"
 NEEDED, NOT_NEEDED = "Some Failed pods need replacement", "No pods need replacement"
 WAITING_FOR_REPLACEMENT_PODS = "WaitingForReplacementPods"
+MAX_ROLES_OF_KEP = 8
+"""As many as KEP-976 allows; upstream as many as a Workload has pod sets."""
 
 
 class CannotCompose(Exception):
@@ -68,6 +70,11 @@ def _atoi(text: str) -> int:
         return strconv.parse_int(text)
     except strconv.NumberError as error:
         raise ValueError(str(error).replace("ParseInt", "Atoi")) from error
+
+
+def max_roles(features: Features) -> int:
+    """How many roles a group may have."""
+    return MAX_ROLES_OF_KEP if features.KEPTexts else names.MAX_PODSETS
 
 
 def is_unretriable(pod: ReadOnlyTree) -> bool:

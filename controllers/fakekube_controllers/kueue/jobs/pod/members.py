@@ -15,10 +15,19 @@ from fakekube.client.resources import PODS
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import construction, objects
+from fakekube_controllers.kueue.jobframework import construction, objects, workload_names
 from fakekube_controllers.kueue.jobframework.framework import Framework
 
 NOT_FOUND = 404
+
+
+def single_workload_name(pod: ReadOnlyTree) -> str:
+    """The name that KEP-976 has for the Workload of a single pod: without a hash.
+
+    Empty where it would be too long for a name.
+    """
+    name = f"{PODS.kind.lower()}-{meta.name_of(pod)}"
+    return name if len(name) <= workload_names.LONG_MAX_LENGTH else ""
 
 
 def new_group_workload(name: str, obj: ReadOnlyTree, pod_sets: list[Tree], configuration: Configuration) -> Tree:

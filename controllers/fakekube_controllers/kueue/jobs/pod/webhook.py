@@ -14,7 +14,7 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
 from fakekube_controllers.kueue.jobframework.ancestors import find_ancestor_job_managed_by_kueue
 from fakekube_controllers.kueue.jobframework.integrations import Options
-from fakekube_controllers.kueue.jobs.pod import groups
+from fakekube_controllers.kueue.jobs.pod import groups, sets
 from fakekube_controllers.kueue.jobs.pod.controller import Pod
 from fakekube_controllers.kueue.topology import validation as topology_validation
 from fakekube_controllers.kueue.webhooks import declaring
@@ -46,7 +46,18 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
             value = meta.labels_of(pod).get(index, "")
             objects.put_metadata(pod, "labels", names.POD_GROUP_POD_INDEX_LABEL, value)
         pods.gate(pod, names.TOPOLOGY_GATE)
-    objects.put_metadata(pod, "annotations", names.ROLE_HASH_ANNOTATION, pods.role_hash(pod))
+    objects.put_metadata(pod, "annotations", names.ROLE_HASH_ANNOTATION, _role_of(pod, options.configuration.features))
+
+
+def _role_of(pod: ReadOnlyTree, features: Features) -> str:
+    """What tells a pod from others of its group; those of a parent differ in nothing but labels.
+    """
+    if features.PodGroupSets and sets.is_of_sets(pod) and (role := sets.role_of(pod, features)):
+        return role
+    is_told = names.ROLE_HASH_ANNOTATION in meta.annotations_of(pod)
+    if features.KEPTexts and not is_told and names.SUSPENDED_BY_PARENT_ANNOTATION not in meta.annotations_of(pod):
+        return pods.role_hash_of_kep(pod)
+    return pods.role_hash(pod)
 
 
 async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, options: Options) -> bool:
@@ -59,7 +70,8 @@ async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, op
         return False
     ancestor = await find_ancestor_job_managed_by_kueue(
         client, options.integrations, shown, manage_jobs_without_queue_name=everything)
-    if ancestor is not None:
+    if ancestor is not None and not (
+        configuration.features.PodGroupSets and sets.is_worker_of(shown, ancestor, configuration.features)):
         return False
     queue = objects.queue_name(shown)
     if not queue and await defaults.default_local_queue_exists(client, request.namespace):
@@ -108,23 +120,26 @@ def errors_of(pod: ReadOnlyTree, features: Features) -> list[FieldError]:
 
 
 def _group_errors(pod: ReadOnlyTree, features: Features) -> list[FieldError]:
+    told = sets.errors_of(pod, features) if features.PodGroupSets else []
     group, count = (
         pods.pod_group_name(pod, features), meta.annotations_of(pod).get(names.POD_GROUP_TOTAL_COUNT_ANNOTATION))
     kind = "annotation" if _names_group_in_annotation(pod, features) else "label"
     both = f"'{names.POD_GROUP_TOTAL_COUNT_ANNOTATION}' annotation and the '{names.POD_GROUP_NAME_LABEL}' {kind}"
     detail, found = f"both the {both} should be set", list[FieldError]()
     if not group:
-        return [] if count is None else [required(group_name_path(pod, features), detail)]
+        return [*told, *([] if count is None else [required(group_name_path(pod, features), detail)])]
     texts = words.dns1123_subdomain(group)
     if texts:
         found.append(invalid(group_name_path(pod, features), group, ",".join(texts)))
+    if count is None and features.PodGroupSets and sets.is_of_sets(pod):
+        return found + told
     if count is None:
         return [*found, required(TOTAL_COUNT, detail)]
     try:
         groups.total_count(pod, features)
     except ValueError as error:
         found.append(invalid(TOTAL_COUNT, count, str(error)))
-    return found
+    return found + told
 
 
 def _names_group_in_annotation(pod: ReadOnlyTree, features: Features) -> bool:
@@ -144,4 +159,4 @@ def errors_of_update(old: ReadOnlyTree, pod: ReadOnlyTree, features: Features) -
         found.append(forbidden(RETRIABLE, "unretriable pod group can't be converted to retriable"))
     if before and group != before:
         found.append(invalid(group_name_path(pod, features), group, validation.IMMUTABLE))
-    return found
+    return found + (sets.errors_of_update(old, pod) if features.PodGroupSets else [])

@@ -283,7 +283,9 @@ class FlavorAssigner(NamedTuple):
             original = before.flavors.get(resource, "")
             if original != flavor:
                 tried.mode = granular.WORST
-                tried.reasons.append(f"could not assign {flavor} flavor since the original workload is assigned: {original}")
+                tried.reasons.append(
+                    f"couldn't change flavor from: {original} to: {flavor}" if self.features.KEPTexts
+                    else f"could not assign {flavor} flavor since the original workload is assigned: {original}")
                 tried.no_fit_reason = attempts.most_severe_reason(tried.no_fit_reason, attempts.NO_MATCHING_FLAVOR)
                 break
             amount -= before.requests.get(resource, 0)
