@@ -1,7 +1,16 @@
 """Kueue as a component: it starts, stops, and starts again with nothing but the objects."""
 
+from contextlib import suppress
+
+import pytest
+
+from fakekube.apimachinery.errors import APIError
 from fakekube.composition.cluster import Cluster
-from fakekube_controllers.kueue import addon
+from fakekube_controllers.kueue import addon, names
+
+KINDS = (
+    names.WORKLOADS, names.TOPOLOGIES, names.MULTIKUEUE_CLUSTERS, names.MULTIKUEUE_CONFIGS, names.ADMISSION_CHECKS,
+    names.CLUSTER_QUEUES, names.COHORTS, names.LOCAL_QUEUES, names.RESOURCE_FLAVORS)
 
 
 async def test_a_restart_makes_everything_anew():
@@ -16,3 +25,14 @@ async def test_a_restart_makes_everything_anew():
         await cluster.start_controller("kueue")
         await cluster.settle()
         assert cluster.component("kueue").kueue not in (None, first)
+
+
+@pytest.mark.parametrize("resource", KINDS)
+async def test_an_object_without_a_spec_stops_nothing(resource):
+    """Given Kueue When an object of any of its kinds is created that says nothing Then it is
+    refused, or Kueue goes on."""
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[addon()]) as cluster:
+        with suppress(APIError):
+            await cluster.client.create(resource, {"metadata": {"name": "x"}}, "default" if resource.namespaced else "")
+        await cluster.advance(10)
+        assert [line for line in cluster.manager.explain() if "KeyError" in line] == []

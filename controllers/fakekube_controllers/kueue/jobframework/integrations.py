@@ -28,8 +28,6 @@ REPLICA_SET = ("apps/v1", "ReplicaSet")
 """Stands between a Pod and its Deployment, so that it is known without being named."""
 
 
-
-
 class Options(NamedTuple):
     """What the controllers and webhooks of an integration are made for.
 

@@ -26,7 +26,7 @@ class BadParameters(Exception):
 
 def config_name(check: ReadOnlyTree) -> str:
     """The MultiKueueConfig that a check names. Raises BadParameters."""
-    ref = check["spec"].get("parameters")
+    ref = (check.get("spec") or {}).get("parameters")
     if ref is None:
         raise BadParameters("missing parameters reference")
     bad = "bad parameters reference"
@@ -52,12 +52,12 @@ def clusters_of_check(name: str, ctx: Context) -> list[str]:
     check = ctx.lister(ADMISSION_CHECKS).get("", name)
     if check is None:
         raise BadParameters(f'AdmissionCheck.{names.GROUP} "{name}" not found')
-    return list(config_of(check, ctx)["spec"]["clusters"])
+    return list((config_of(check, ctx).get("spec") or {}).get("clusters") or ())
 
 
 def is_multikueue(check: ReadOnlyTree) -> bool:
     """Whether a check is this controller's."""
-    return bool(check["spec"].get("controllerName") == names.MULTIKUEUE_CONTROLLER_NAME)
+    return bool((check.get("spec") or {}).get("controllerName") == names.MULTIKUEUE_CONTROLLER_NAME)
 
 
 def multikueue_check(workload: ReadOnlyTree, ctx: Context) -> Tree | None:
@@ -91,7 +91,8 @@ def checks_of_cluster(kueue: "Kueue", cluster: Tree) -> Iterable[Request]:
     """Requests for the checks that use a MultiKueueCluster."""
     name = meta.name_of(cluster)
     return [
-        request for config in kueue.ctx.lister(MULTIKUEUE_CONFIGS).list() if name in config["spec"]["clusters"]
+        request for config in kueue.ctx.lister(MULTIKUEUE_CONFIGS).list()
+        if name in ((config.get("spec") or {}).get("clusters") or ())
         for request in checks_of_config(kueue, config)]
 
 
@@ -125,7 +126,7 @@ class CheckReconciler:
     def _judge(self, check: ReadOnlyTree) -> tuple[str, str, str]:
         """Status, reason and message of the condition Active."""
         try:
-            clusters = config_of(check, self._ctx)["spec"]["clusters"]
+            clusters = (config_of(check, self._ctx).get("spec") or {}).get("clusters") or []
         except BadParameters as error:
             return "False", "BadConfig", f"Cannot load the AdmissionChecks parameters: {error}"
         missing, inactive = [], []

@@ -41,8 +41,12 @@ def clusters_of_secret(kueue: "Kueue", secret: Tree) -> Iterable[Request]:
         if _is_of_secret(cluster, meta.name_of(secret))]
 
 
+def _kubeconfig_of(cluster: ReadOnlyTree) -> ReadOnlyTree:
+    return ((cluster.get("spec") or {}).get("clusterSource") or {}).get("kubeConfig") or {}
+
+
 def _is_of_secret(cluster: ReadOnlyTree, name: str) -> bool:
-    config = (cluster["spec"].get("clusterSource") or {}).get("kubeConfig") or {}
+    config = _kubeconfig_of(cluster)
     return config.get("locationType") != kubeconfigs.PATH and config.get("location") == name
 
 
@@ -129,7 +133,7 @@ class ClusterReconciler:
         except CannotLoad as error:
             remote.disconnect()
             await self._write_status(cluster, "False", error.reason, f"load client config failed: {error}")
-            is_file = not _is_of_secret(cluster, cluster["spec"]["clusterSource"].get("kubeConfig", {}).get("location", ""))
+            is_file = not _is_of_secret(cluster, _kubeconfig_of(cluster).get("location", ""))
             return Result(FILE_POLL, daemon=True) if is_file else None
         try:
             wait = await remote.connect(config)

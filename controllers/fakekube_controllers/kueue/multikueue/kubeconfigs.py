@@ -45,7 +45,7 @@ class Kubeconfig(NamedTuple):
 
 def load(cluster: ReadOnlyTree, secrets: Lister, namespace: str, features: Features) -> Kubeconfig:
     """What a MultiKueueCluster names. Raises CannotLoad."""
-    source = cluster["spec"].get("clusterSource") or {}
+    source = (cluster.get("spec") or {}).get("clusterSource") or {}
     if source.get("clusterProfileRef"):
         if not features.MultiKueueClusterProfile:
             raise CannotLoad(NO_CLUSTER_PROFILES, "MultiKueueClusterProfile feature gate is disabled")

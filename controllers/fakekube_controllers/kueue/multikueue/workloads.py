@@ -63,7 +63,7 @@ class WorkloadReconciler:
                     queue.add_after(key, names.UPDATES_BATCH_PERIOD_SECONDS)
 
         def updated(old: Tree, new: Tree) -> None:
-            if old["spec"]["clusters"] != new["spec"]["clusters"]:
+            if old.get("spec") != new.get("spec"):
                 reconfigured(new)
 
         def deleted(workload: Tree) -> None:

@@ -160,7 +160,7 @@ class Queues(KnownQueues):
         key = key_of(local_queue)
         if key in self._local_queues:
             return
-        made = self._local_queues[key] = LocalQueue(key, local_queue["spec"].get("clusterQueue", ""))
+        made = self._local_queues[key] = LocalQueue(key, (local_queue.get("spec") or {}).get("clusterQueue", ""))
         for workload in self._objects.workloads_of(key):
             self._assigned[key_of(workload)] = key
             self._add_finished(workload)
@@ -174,7 +174,7 @@ class Queues(KnownQueues):
     def update_local_queue(self, local_queue: ReadOnlyTree) -> None:
         """Take a newer state of a LocalQueue."""
         found = self._local_queues.get(key_of(local_queue))
-        name = local_queue["spec"].get("clusterQueue", "")
+        name = (local_queue.get("spec") or {}).get("clusterQueue", "")
         if found is None or found.cluster_queue == name:
             return
         before, now = self._cluster_queues.get(found.cluster_queue), self._cluster_queues.get(name)

@@ -5,7 +5,8 @@ Read ``cycle.py`` first: it decides, on a snapshot, and does nothing else. ``sch
 the heads, carries out what was decided and puts back who was not admitted. ``flavorassigner`` finds
 flavors, ``preemption`` finds victims.
 
-Upstream: pkg/scheduler. Left out: concurrent admission (alpha, off).
+Upstream: pkg/scheduler. Left out: concurrent admission (alpha, off), and the penalties of
+AdmissionFairSharing (there are none unless a configuration names it).
 """
 
 from typing import TYPE_CHECKING

@@ -48,7 +48,7 @@ def level_values(levels: Sequence[str], labels: Mapping[str, str] | None) -> tup
 
 def levels_of(topology: ReadOnlyTree) -> tuple[str, ...]:
     """The labels of a Topology's levels, from the highest to the lowest."""
-    return tuple(each["nodeLabel"] for each in topology["spec"]["levels"])
+    return tuple(each["nodeLabel"] for each in (topology.get("spec") or {}).get("levels") or ())
 
 
 def is_lowest_level_hostname(levels: Sequence[str]) -> bool:

@@ -85,7 +85,7 @@ class Answers:
         """It waits in its queue."""
         kueue, local_queue = self._kueue, self._kueue.objects.local_queue_of(workload)
         assert local_queue is not None, "there is no trouble with its queue"
-        name = local_queue["spec"]["clusterQueue"]
+        name = states.spec_of(local_queue)["clusterQueue"]
         attempts = tuple(_attempts(workload))
         trouble = queues.of_namespace(kueue, workload, name)
         if trouble is not None:
@@ -115,7 +115,7 @@ class Answers:
         if trouble is not None:
             return Answer(about, trouble.state, f"takes nothing: {trouble.message}", changes=trouble.changes)
         count = self._kueue.queues.pending_workloads(meta.key_of(local_queue)) or 0
-        leads_to = f"leads to clusterqueue {local_queue['spec']['clusterQueue']}"
+        leads_to = f"leads to clusterqueue {states.spec_of(local_queue)['clusterQueue']}"
         return Answer(about, "Pending" if count else "Well", f"{leads_to}; {count or 'nothing'} waiting in it")
 
     def cluster_queue(self, cluster_queue: ReadOnlyTree) -> Answer:

@@ -43,9 +43,9 @@ def of_local_queue(kueue: "Kueue", namespace: str, name: str) -> Trouble | None:
     found, about = kueue.objects.local_queues.get(namespace, name), f"localqueue/{namespace}/{name}"
     if found is None:
         return Trouble("MissingLocalQueue", f"LocalQueue {name} is not there", (create("LocalQueue", f"{namespace}/{name}"),))
-    if found["spec"].get("stopPolicy", NO_STOP) != NO_STOP:
+    if (found.get("spec") or {}).get("stopPolicy", NO_STOP) != NO_STOP:
         return Trouble("Stopped", f"LocalQueue {name} is stopped", (_start(about),))
-    return of_cluster_queue(kueue, found["spec"].get("clusterQueue", ""))
+    return of_cluster_queue(kueue, (found.get("spec") or {}).get("clusterQueue", ""))
 
 
 def of_cluster_queue(kueue: "Kueue", name: str) -> Trouble | None:

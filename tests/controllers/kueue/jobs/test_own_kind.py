@@ -5,6 +5,7 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.configuration import FRAMEWORKS, Configuration, Integrations
+from fakekube_controllers.kueue.jobframework.integrations import of_packages
 from tests.controllers.kueue.jobs.conftest import QUEUE, condition_of
 from tests.controllers.kueue.jobs.web import WEB, WEBS
 from tests.controllers.world import NAMESPACE, pod_template
@@ -26,7 +27,9 @@ def configuration(tmp_path, monkeypatch):
     (metadata / "entry_points.txt").write_text(
         f"[fakekube.kueue.integrations]\nweb = {WEB.job().__module__}:WEB\n")
     monkeypatch.syspath_prepend(tmp_path)
-    return Configuration(integrations=Integrations(frameworks=(*FRAMEWORKS, "example.com/web")))
+    of_packages.cache_clear()
+    yield Configuration(integrations=Integrations(frameworks=(*FRAMEWORKS, "example.com/web")))
+    of_packages.cache_clear()
 
 
 async def create(jobs):
