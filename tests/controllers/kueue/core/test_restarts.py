@@ -22,7 +22,7 @@ from fakekube_controllers.kueue.names import (
 from tests.controllers.kueue.core.world import NAMESPACE, World, world
 
 KINDS = (CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS)
-PARTS = ("workload_controller", "kueue-scheduler", "clusterqueue_controller", "localqueue_controller")
+PARTS = ("batch/job", "workload_controller", "kueue-scheduler", "clusterqueue_controller", "localqueue_controller")
 MOST_RESTARTS = 150
 
 
