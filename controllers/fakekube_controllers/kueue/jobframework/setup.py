@@ -27,13 +27,13 @@ def controllers(options: Options) -> Iterator[Declaration]:
             yield from integration.controllers(options)
 
 
-def controller(integration: Integration, options: Options) -> Declaration:
-    """The one of every kind of job."""
+def controller(integration: Integration, options: Options, name: str = "") -> Declaration:
+    """The one of every kind of job; it has the integration's name unless it is given one."""
     def is_owned(workload: Tree) -> bool:
         kind, api_version = integration.resource.kind, integration.resource.api_version
         return any(each["kind"] == kind and each["apiVersion"] == api_version for each in meta.owners_of(workload))
 
-    building = builder.controller(integration.name).for_(integration.resource).owns(names.WORKLOADS)
+    building = builder.controller(name or integration.name).for_(integration.resource).owns(names.WORKLOADS)
     building = building.starts_with(integration.resource, (names.WORKLOADS, is_owned))
     return building.complete(partial(JobReconciler, integration, options))
 

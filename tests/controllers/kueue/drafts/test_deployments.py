@@ -83,11 +83,16 @@ async def test_it_grows_by_a_slice_and_shrinks_in_place(apps):
 
 async def test_growth_waits_for_quota(apps):
     """Given a queue for five pods, when a Deployment of two is to have seven, then two run, five
-    wait, and one that is deleted is replaced; with fewer all run.
+    wait and can tell for what, and one that is deleted is replaced; with fewer all run.
     """
     await create(apps)
     await scale(apps, 7)
     assert (await apps.slices("d"), len(await let_go(apps)), await size(apps)) == ([(2, "admitted"), (7, "pending")], 2, 7)
+    listed = (await apps.client.list(PODS, NAMESPACE)).items
+    waiting = next(meta.name_of(pod) for pod in listed if pods.has_gate(pod, names.ELASTIC_JOB_GATE))
+    slice_ = meta.name_of((await apps.workloads())[-1])
+    told = str((await apps.cluster.why(f"pod/{waiting}")).message)
+    assert told == f"is held back by {names.ELASTIC_JOB_GATE} until its workload {slice_} is admitted"
     gone = min(await let_go(apps))
     await apps.client.delete(PODS, gone, NAMESPACE, grace_period_seconds=0)
     await apps.advance(5)
@@ -104,12 +109,9 @@ async def test_it_is_evicted_as_a_whole(apps):
     await create(apps)
     ran = await let_go(apps)
     await apps.client.patch(names.CLUSTER_QUEUES, "q", "", {"spec": {"stopPolicy": "HoldAndDrain"}})
-    for _ in range(3):
-        await apps.advance(2)
-        for name in [each for each in ran if await apps.client.get(PODS, each, NAMESPACE, missing_ok=True)]:
-            await apps.client.delete(PODS, name, NAMESPACE, grace_period_seconds=0, missing_ok=True)
     await apps.advance(5)
     assert (await let_go(apps), await size(apps), await apps.usage()) == ({}, 2, [0])
+    assert not ran.keys() & set(map(meta.name_of, (await apps.client.list(PODS, NAMESPACE)).items))
     await apps.client.patch(names.CLUSTER_QUEUES, "q", "", {"spec": {"stopPolicy": "None"}})
     await apps.advance(120)
     assert (len(await let_go(apps)), await apps.usage()) == (2, [2])

@@ -148,6 +148,36 @@ async def test_a_failed_worker_is_replaced(pods):
     assert (await pods.gated(), await usage(pods), await pods.held()) == ([], "500m", ["b", "c", "d"])
 
 
+async def test_a_group_is_evicted_as_a_whole(pods):
+    """Given a group that runs, when its queue is drained, then driver and worker are deleted, the
+    quota is back, and whoever comes for them waits; they run when the queue goes on.
+    """
+    await pods.add(driver(), worker("a"))
+    for name in "da":
+        await pods.says(name, "Running")
+    await pods.client.patch(names.CLUSTER_QUEUES, "cq", "", {"spec": {"stopPolicy": "HoldAndDrain"}})
+    await pods.advance(40)
+    assert await usage(pods) == "0"
+    await pods.add(driver("e"), worker("b"), worker("c"))
+    assert (await pods.all_names(), await pods.gated()) == (["b", "c", "e"], ["b", "c", "e"])
+    await pods.client.patch(names.CLUSTER_QUEUES, "cq", "", {"spec": {"stopPolicy": "None"}})
+    await pods.advance(120)
+    assert (await pods.gated(), await usage(pods)) == ([], "500m")
+
+
+async def test_a_restart_of_kueue_changes_nothing(pods):
+    """Given a group that runs with one worker of two, when Kueue starts anew, then the other worker
+    runs when it comes, in the same Workload.
+    """
+    await pods.add(driver(), worker("a"))
+    before = await pods.workload()
+    await pods.cluster.restart_controller("kueue")
+    await pods.add(worker("b"), worker("c"))
+    await pods.advance(2)
+    assert (await pods.all_names(), await pods.gated()) == (["a", "b", "d"], [])
+    assert meta.uid_of(await pods.workload()) == meta.uid_of(before)
+
+
 async def test_workers_outlive_their_driver(pods):
     """Given a group that runs, when its driver is deleted, then its workers and its Workload stay,
     and another driver takes its place, and lets it go; so it does when the driver is forced away.

@@ -31,7 +31,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
 
 def _controllers(options: Options) -> Iterable[Declaration]:
     if options.configuration.features.ElasticDeployments:
-        yield setup.controller(DEPLOYMENT, options)
+        yield setup.controller(DEPLOYMENT, options, name="kueue-deployment")
 
 
 def _job() -> type[GenericJob]:
