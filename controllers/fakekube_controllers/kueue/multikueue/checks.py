@@ -8,11 +8,12 @@ pkg/util/admissioncheck.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import conditions, meta, times
+from fakekube.apimachinery import conditions, meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
-from fakekube_controllers.kueue import names, patches
+from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.multikueue.active import write_active
 from fakekube_controllers.kueue.names import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, MULTIKUEUE_CONFIGS
 from fakekube_controllers.kueue.workload import admissionchecks
 
@@ -110,17 +111,7 @@ class CheckReconciler:
         if check is None or not is_multikueue(check):
             return None
         status, reason, message = self._judge(check)
-
-        def update(changed: Tree) -> bool:
-            found = changed.setdefault("status", {}).setdefault("conditions", [])
-            before = conditions.find(found, "Active")
-            if before is not None and (before["status"], before["reason"], before["message"]) == (status, reason, message):
-                return False
-            return conditions.set_condition(
-                found, "Active", "True" if status == "True" else "False", now=times.format_time(self._ctx.clock.time()),
-                reason=reason, message=message, observed_generation=meta.generation_of(check))
-
-        await patches.patch_status(self._ctx.client, ADMISSION_CHECKS, check, update)
+        await write_active(self._ctx, ADMISSION_CHECKS, check, status, reason, message)
         return None
 
     def _judge(self, check: ReadOnlyTree) -> tuple[str, str, str]:

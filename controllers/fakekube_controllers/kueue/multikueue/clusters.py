@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import conditions, meta, times
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import SECRETS
@@ -16,8 +16,8 @@ from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.kueue import patches
 from fakekube_controllers.kueue.multikueue import adapters, integrations, kubeconfigs
+from fakekube_controllers.kueue.multikueue.active import write_active
 from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter, Sides
 from fakekube_controllers.kueue.multikueue.kubeconfigs import CannotLoad
 from fakekube_controllers.kueue.multikueue.remote import CannotConnect, RemoteClient
@@ -132,31 +132,20 @@ class ClusterReconciler:
             config = kubeconfigs.load(cluster, self._secrets, self._kueue.configuration.namespace, self._kueue.features)
         except CannotLoad as error:
             remote.disconnect()
-            await self._write_status(cluster, "False", error.reason, f"load client config failed: {error}")
+            message = f"load client config failed: {error}"
+            await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "False", error.reason, message)
             is_file = not _is_of_secret(cluster, _kubeconfig_of(cluster).get("location", ""))
             return Result(FILE_POLL, daemon=True) if is_file else None
         try:
             wait = await remote.connect(config)
         except CannotConnect as error:
             remote.disconnect()
-            await self._write_status(cluster, "False", "ClientConnectionFailed", str(error))
+            await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "False", "ClientConnectionFailed", str(error))
             wait = await remote.connect(config)
         if wait is not None:
             return Result(wait, daemon=True)
-        await self._write_status(cluster, "True", "Active", "Connected")
+        await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "True", "Active", "Connected")
         return None
-
-    async def _write_status(self, cluster: ReadOnlyTree, status: str, reason: str, message: str) -> None:
-        def update(changed: Tree) -> bool:
-            found = changed.setdefault("status", {}).setdefault("conditions", [])
-            before = conditions.find(found, "Active")
-            if before is not None and (before["status"], before["reason"], before["message"]) == (status, reason, message):
-                return False
-            return conditions.set_condition(
-                found, "Active", "True" if status == "True" else "False", now=times.format_time(self._ctx.clock.time()),
-                reason=reason, message=message, observed_generation=meta.generation_of(cluster))
-
-        await patches.patch_status(self._ctx.client, MULTIKUEUE_CLUSTERS, cluster, update)
 
     # what was left
 

@@ -1,13 +1,11 @@
 """A Kueue that starts again knows from the objects alone what the one before it knew."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from fakekube import Cluster
-from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, Resource
 from fakekube_controllers.kueue import addon
@@ -20,10 +18,10 @@ from fakekube_controllers.kueue.names import (
     WORKLOADS,
 )
 from tests.controllers.kueue.core.world import NAMESPACE, World, world
+from tests.controllers.restarting import MOST_RESTARTS, Restarts
 
 KINDS = (CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS)
 PARTS = ("batch/job", "workload_controller", "kueue-scheduler", "clusterqueue_controller", "localqueue_controller")
-MOST_RESTARTS = 150
 
 
 async def everything(of: World) -> dict[Resource, list[Tree]]:
@@ -68,33 +66,6 @@ async def test_what_happened_meanwhile_is_seen() -> None:
         assert queue["status"]["flavorsUsage"][0]["resources"][0]["total"] == "3"
 
 
-class Restarts:
-    """Counts Kueue's writes, Events apart, and restarts it after those that ``when`` says."""
-
-    def __init__(self, cluster: Cluster, when: Callable[[int], bool]) -> None:
-        self.cluster, self.when, self.writes, self.count = cluster, when, 0, 0
-        self._handle = cluster.apiserver.handle
-        cluster.apiserver.handle = self.handle  # type: ignore[method-assign]  # in place of the server's
-
-    async def handle(self, request: Any) -> Any:
-        """Answer a request, unless Kueue does not live to see the answer."""
-        response = await self._handle(request)
-        acting = ACTING.get()
-        if request.method == "GET" or acting is None or acting.component not in PARTS or "/events" in request.path:
-            return response
-        self.writes += 1
-        if self.when(self.writes) and self.count < MOST_RESTARTS:
-            self.count += 1
-            self.cluster.tasks.spawn(self._restart(), "restart of Kueue")
-            await asyncio.Event().wait()
-        return response
-
-    async def _restart(self) -> None:
-        with self.cluster.activity.busy():
-            await self.cluster.manager.stop_component("kueue")
-            await self.cluster.manager.start_component("kueue")
-
-
 async def play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
     """A job of high priority takes the quota of one of low priority; a third waits, a fourth runs.
     """
@@ -102,7 +73,7 @@ async def play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
         of = World(cluster)
         for name, value in (("low", 1), ("high", 9)):
             await of.client.create(WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
-        restarts = Restarts(cluster, when)
+        restarts = Restarts(cluster, "kueue", when, PARTS)
         await of.queues("5", preemption={"withinClusterQueue": "LowerPriority"})
         jobs = (("first", "4", "low"), ("small", "1", "high"), ("second", "4", "high"), ("third", "3", "low"))
         for name, cpu, priority in jobs:

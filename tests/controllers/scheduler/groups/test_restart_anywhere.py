@@ -1,46 +1,14 @@
 """A scheduler that dies after any of its writes, unaware that it was done, and starts again."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from fakekube.apimachinery.causes import ACTING
 from fakekube.client.resources import PODS
-from fakekube.composition.cluster import Cluster
+from tests.controllers.restarting import MOST_RESTARTS, Restarts
 from tests.controllers.scheduler.groups.gangs import Gangs, cluster_of_gangs
 from tests.controllers.world import NAMESPACE
-
-MOST_RESTARTS = 100
-
-
-class Restarts:
-    """Counts the scheduler's writes, Events apart, and restarts it after those that ``when`` says.
-    """
-
-    def __init__(self, cluster: Cluster, when: Callable[[int], bool]) -> None:
-        self.cluster, self.when, self.writes, self.count = cluster, when, 0, 0
-        self._handle = cluster.apiserver.handle
-        cluster.apiserver.handle = self.handle  # type: ignore[method-assign]  # in place of the server's
-
-    async def handle(self, request: Any) -> Any:
-        """Answer a request, unless the scheduler does not live to see the answer."""
-        response = await self._handle(request)
-        acting = ACTING.get()
-        if request.method == "GET" or acting is None or acting.component != "scheduler" or "/events" in request.path:
-            return response
-        self.writes += 1
-        if self.when(self.writes) and self.count < MOST_RESTARTS:
-            self.count += 1
-            self.cluster.tasks.spawn(self._restart(), "restart of the scheduler")
-            await asyncio.Event().wait()
-        return response
-
-    async def _restart(self) -> None:
-        with self.cluster.activity.busy():
-            await self.cluster.manager.stop_component("scheduler")
-            await self.cluster.manager.start_component("scheduler")
 
 
 async def _play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
@@ -50,7 +18,7 @@ async def _play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
         await world.priority_class("high", 100)
         for name in ("m", "n"):
             await world.node(name)
-        restarts = Restarts(cluster, when)
+        restarts = Restarts(cluster, "scheduler", when)
         await world.pods("low-1", "low-2", "low-3", cpu=2)
         await world.group("none", 3)
         await world.pods("none-1", "none-2", "none-3", group="none", cpu=4)

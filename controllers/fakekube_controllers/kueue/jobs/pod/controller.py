@@ -354,12 +354,12 @@ class Pod(ComposableJob):
     # of which it has none
 
     def suspend(self) -> None:
-        """A pod cannot be suspended."""
-        raise NotImplementedError
+        """A pod cannot be suspended: it is gated, or goes. Raises UnretryableError."""
+        raise UnretryableError("a pod cannot be suspended")
 
     def run_with_podsets_info(self, infos: list[PodSetInfo]) -> None:
-        """See ``run``."""
-        raise NotImplementedError
+        """Pods run one by one, see ``run``. Raises UnretryableError."""
+        raise UnretryableError("pods do not start together")
 
     def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:
         """A pod that was started is what it is."""
