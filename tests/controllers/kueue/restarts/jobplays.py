@@ -220,6 +220,11 @@ def _scene(configuration: Configuration | None = None, *more: Any) -> Any:
     return cluster(nodes=0, controllers=CONTROLLERS, extra=[kueue.addon(configuration), *more])
 
 
+def topology_scene() -> Any:
+    """With what topologies need."""
+    return cluster(nodes=0, controllers=OF_TOPOLOGY)
+
+
 PLAYS = [
     Play("grows and shrinks", _scene, grows_and_shrinks),
     Play("indexed", _scene, indexed),
@@ -229,4 +234,4 @@ PLAYS = [
     Play("not ready", lambda: _scene(NOT_READY), not_ready),
     Play("blocking", lambda: _scene(BLOCKING), blocking),
     Play("checked", lambda: _scene(None, admission_check("budget", decide=budget), autoscaler(lambda _: "Provisioned")), checked),
-    Play("placed", lambda: cluster(nodes=0, controllers=OF_TOPOLOGY), placed)]
+    Play("placed", topology_scene, placed)]

@@ -21,6 +21,7 @@ LEGITIMATE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"kube-api-access-[a-z0-9]{5}"), "kube-api-access-*"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r'"accumulatedPastExecutionTimeSeconds": \d+'), '"accumulatedPastExecutionTimeSeconds": "<time>"'),
+    (re.compile(r"fakekube://[0-9a-f]+"), "<time of a container's start>"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "<uid>"),
     (re.compile(r'"podName": "[^"]*"'), '"podName": "*"'),
     # the scheduler replaces a slice, and the job's controller does where that did not come to it
