@@ -5,24 +5,24 @@ pod_multikueue_adapter.go.
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.reconcile import Request
-from fakekube_controllers.kueue import names, patches
+from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import objects, workload_names
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides
+from fakekube_controllers.kueue.multikueue.elastic import ElasticAdapter
 
 GENERATED_LABELS = (
     "job-name", "controller-uid", "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid")
 """Those that the API server puts into the template of a Job, and that name the local one."""
 
 
-class JobAdapter(ManagedByAdapter):
+class JobAdapter(ElasticAdapter):
     """batch/v1 Job, elastic ones included."""
 
     def __init__(self, features: Features) -> None:
@@ -42,9 +42,16 @@ class JobAdapter(ManagedByAdapter):
             return False
         status, is_deferred = _status_for(job, remote, sides)
         await self.write_status(sides, job, status)
-        if _needs_elastic_sync(sides, workload_name, job, remote):
-            await _sync_elastic(sides, workload_name, job, remote)
+        await self.sync_size(sides, workload_name, job, remote)
         return is_deferred
+
+    def counts(self, job: ReadOnlyTree) -> Mapping[str, int]:
+        """Its parallelism."""
+        return {names.DEFAULT_PODSET_NAME: job["spec"].get("parallelism", 0)}
+
+    def resize(self, changed: Tree, job: ReadOnlyTree) -> None:
+        """The copy gets the same."""
+        changed["spec"]["parallelism"] = job["spec"].get("parallelism", 0)
 
 
 def _copy_of_job(job: ReadOnlyTree, workload_name: str, sides: Sides) -> Tree:
@@ -82,35 +89,6 @@ def _status_for(job: ReadOnlyTree, remote: ReadOnlyTree, sides: Sides) -> tuple[
         "lastTransitionTime": now, "lastProbeTime": now}
     others = [condition for condition in here.get("conditions") or () if condition["type"] != "Suspended"]
     return {**here, "conditions": [*others, suspended]}, True
-
-
-def _needs_elastic_sync(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> bool:
-    """Whether the copy of an elastic Job has another size, or another slice, than the local one.
-
-    A Workload that is not that of the present size says nothing about the size.
-    """
-    is_elastic = meta.annotations_of(job).get(names.ELASTIC_JOB_ANNOTATION) == "true"
-    if not (sides.features.ElasticJobsViaWorkloadSlices and is_elastic):
-        return False
-    before, after = remote["spec"].get("parallelism", 0), job["spec"].get("parallelism", 0)
-    if before < after and workload_name != _name_of_present_size(job, sides.features):
-        return False
-    return bool(before != after or objects.prebuilt_workload_name(remote, sides.features) != workload_name)
-
-
-def _name_of_present_size(job: ReadOnlyTree, features: Features) -> str:
-    """The name of the slice that a Job has for its present generation."""
-    generation = str(meta.generation_of(job))
-    return workload_names.workload_name_for_owner(meta.name_of(job), meta.uid_of(job), JOBS.gvk, features, generation)
-
-
-async def _sync_elastic(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> None:
-    def update(changed: Tree) -> bool:
-        changed["spec"]["parallelism"] = job["spec"].get("parallelism", 0)
-        objects.set_prebuilt_workload_name(changed, workload_name, sides.features)
-        return True
-
-    await patches.patch(sides.remote, JOBS, remote, update)
 
 
 class PodAdapter(ManagedByAdapter):
