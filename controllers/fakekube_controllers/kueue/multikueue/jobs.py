@@ -11,8 +11,9 @@ from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.reconcile import Request
-from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
+from fakekube_controllers.kueue.jobs.pod.members import without_pod_finalizer
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides
 from fakekube_controllers.kueue.multikueue.elastic import ElasticAdapter
@@ -119,10 +120,18 @@ class PodAdapter(ManagedByAdapter):
             await self.write_status(sides, pod, _pod_status(pod, remote))
 
     async def delete_remote_object(self, sides: Sides, key: Request) -> None:
-        """Delete the copies of the whole group."""
+        """Delete the copies of the whole group, which wait for no others in their place."""
         remote = await sides.remote.get(PODS, key.name, key.namespace, missing_ok=True)
-        for pod in _group_of(remote, sides) if remote is not None else ():
-            await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
+        group = group_name(remote) if remote is not None else ""
+        if not group:
+            await sides.remote.delete(PODS, key.name, key.namespace, missing_ok=True)
+            return
+        copies = await sides.remote.list(
+            PODS, key.namespace, label_selector=f"{names.MULTIKUEUE_ORIGIN_LABEL}={sides.origin}")
+        for pod in copies.items:
+            if group_name(pod) == group:
+                await patches.patch(sides.remote, PODS, pod, without_pod_finalizer)
+                await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
 
 
 def group_name(pod: ReadOnlyTree) -> str:

@@ -1,14 +1,15 @@
-"""One job of every kind that MultiKueue sends to other clusters."""
+"""One job of every kind that MultiKueue sends to other clusters, each in a namespace of its own."""
 
+import copy
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import DEPLOYMENTS, JOBS, PODS, STATEFUL_SETS, Resource
+from fakekube.client.resources import DEPLOYMENTS, JOBS, NAMESPACES, PODS, STATEFUL_SETS, Resource
 from fakekube.composition.fleet import Fleet
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobs.kinds import JOBSETS, LEADER_WORKER_SETS, RAY_CLUSTERS, RAY_JOBS
 from tests.controllers.kueue.multikueue import workers
-from tests.controllers.kueue.multikueue.workers import MANAGER, NS
+from tests.controllers.kueue.multikueue.workers import MANAGER
 
 RUNS = {"fakekube.dev/run-duration": "10m"}
 ELASTIC = {names.ELASTIC_JOB_ANNOTATION: "true"}
@@ -24,7 +25,7 @@ def _template(**fields: Any) -> Tree:
 
 
 def _metadata(name: str = "j", annotations: Tree | None = None, **labels: str) -> Tree:
-    return {"name": name, "namespace": NS, "labels": {names.QUEUE_LABEL: "q", **labels}, "annotations": annotations or {}}
+    return {"name": name, "labels": {names.QUEUE_LABEL: "q", **labels}, "annotations": annotations or {}}
 
 
 def job(annotations: Tree | None = None) -> Tree:
@@ -93,6 +94,8 @@ def ray_job(replicas: int = 1, annotations: Tree | None = None, **fields: Any) -
 class Kind(NamedTuple):
     """``bodies`` are of one job; it runs as ``pods`` pods, and has ``workloads`` Workloads.
     ``ends``: it does so by itself. ``is_shown``: the local one shows how the copy fares.
+    ``is_stopped``: an eviction ends it for good. ``copied`` is what is made on a worker, if that is
+    not the same.
     """
 
     resource: Resource
@@ -101,49 +104,105 @@ class Kind(NamedTuple):
     workloads: int = 1
     ends: bool = True
     is_shown: bool = True
+    is_stopped: bool = False
     copied: Resource | None = None
-
-    @property
-    def on_workers(self) -> Resource:
-        """What is made on a worker."""
-        return self.copied or self.resource
-
-    async def create(self, fleet: Fleet, member: str = MANAGER) -> None:
-        """Create all of it."""
-        for body in self.bodies:
-            await fleet[member].client.create(self.resource, body)
-
-    async def delete(self, fleet: Fleet) -> None:
-        """Delete all of it on the manager."""
-        for body in self.bodies:
-            await fleet[MANAGER].client.delete(
-                self.resource, body["metadata"]["name"], NS, propagation_policy="Background")
-
-    async def copies(self, fleet: Fleet, member: str) -> list[Tree]:
-        """The objects of its kind on a worker."""
-        return list((await fleet[member].client.list(self.on_workers, NS)).items)
-
-    async def shown(self, fleet: Fleet) -> list[Tree]:
-        """The local objects."""
-        return [await fleet[MANAGER].client.get(self.resource, body["metadata"]["name"], NS) for body in self.bodies]
-
-    async def is_gone_from(self, fleet: Fleet, member: str) -> bool:
-        """Whether nothing of it is on a worker."""
-        left = [await self.copies(fleet, member), await workers.workloads(fleet, member), await workers.pods(fleet, member)]
-        return left == [[], [], []]
 
 
 KINDS = {
     "job": Kind(JOBS, (job(),)),
-    "elastic job": Kind(JOBS, (job(ELASTIC),)),
+    "elastic-job": Kind(JOBS, (job(ELASTIC),)),
     "jobset": Kind(JOBSETS, (jobset(),)),
-    "pod": Kind(PODS, (pod(),), pods=1),
-    "pod group": Kind(PODS, (pod("j", 2), pod("k", 2))),
+    "pod": Kind(PODS, (pod(),), pods=1, is_stopped=True),
+    "pod-group": Kind(PODS, (pod("j", 2), pod("k", 2)), is_stopped=True),
     "deployment": Kind(DEPLOYMENTS, (deployment(),), workloads=2, ends=False, copied=PODS),
-    "statefulset": Kind(STATEFUL_SETS, (stateful_set(),), ends=False, is_shown=False),
-    "leaderworkerset": Kind(LEADER_WORKER_SETS, (leader_worker_set(),), pods=4, workloads=2, ends=False, is_shown=False),
-    "raycluster": Kind(RAY_CLUSTERS, (ray_cluster(),), ends=False),
-    "elastic raycluster": Kind(RAY_CLUSTERS, (ray_cluster(annotations=ELASTIC),), ends=False),
-    "rayjob": Kind(RAY_JOBS, (ray_job(),)),
-    "elastic rayjob": Kind(RAY_JOBS, (ray_job(annotations=ELASTIC),)),
+    "stateful-set": Kind(STATEFUL_SETS, (stateful_set(),), ends=False, is_shown=False),
+    "leader-worker-set": Kind(LEADER_WORKER_SETS, (leader_worker_set(),), pods=4, workloads=2, ends=False, is_shown=False),
+    "ray-cluster": Kind(RAY_CLUSTERS, (ray_cluster(),), ends=False),
+    "elastic-ray-cluster": Kind(RAY_CLUSTERS, (ray_cluster(annotations=ELASTIC),), ends=False),
+    "ray-job": Kind(RAY_JOBS, (ray_job(),)),
+    "elastic-ray-job": Kind(RAY_JOBS, (ray_job(annotations=ELASTIC),)),
 }
+
+
+class Running(NamedTuple):
+    """How a job fares: the state of its check, the worker that it is on, and the pods that run in
+    each cluster.
+    """
+
+    states: list[str]
+    cluster: str
+    pods: dict[str, int]
+
+
+class Case:
+    """A job of a kind in the namespace that is called as the kind."""
+
+    def __init__(self, fleet: Fleet, name: str) -> None:
+        self.fleet, self.name, self.kind = fleet, name, KINDS[name]
+
+    async def set_up(self) -> None:
+        """A namespace with a queue in every cluster."""
+        for cluster in self.fleet.values():
+            await cluster.client.create(NAMESPACES, {"metadata": {"name": self.name}})
+            queue = {"metadata": {"name": "q", "namespace": self.name}, "spec": {"clusterQueue": "cq"}}
+            await cluster.client.create(names.LOCAL_QUEUES, queue)
+
+    async def create(self) -> None:
+        """Queue it on the manager."""
+        for body in self.kind.bodies:
+            await self.fleet[MANAGER].client.create(self.kind.resource, self._own(body))
+
+    async def create_foreign(self, member: str) -> None:
+        """Create objects of the same names elsewhere, none of which Kueue has to do with."""
+        for body in self.kind.bodies:
+            metadata = {"name": body["metadata"]["name"], "namespace": self.name}
+            if self.kind.copied is None:
+                await self.fleet[member].client.create(self.kind.resource, {**copy.deepcopy(body), "metadata": metadata})
+
+    def _own(self, body: Tree) -> Tree:
+        made = copy.deepcopy(body)
+        made["metadata"]["namespace"] = self.name
+        return made
+
+    async def delete(self) -> None:
+        """Delete it on the manager."""
+        for body in self.kind.bodies:
+            await self.fleet[MANAGER].client.delete(
+                self.kind.resource, body["metadata"]["name"], self.name, propagation_policy="Background")
+        if self.name == "pod-group":  # it would wait for other pods in their place
+            await self.fleet[MANAGER].client.delete(names.WORKLOADS, "g", self.name)
+
+    async def here(self) -> list[Tree]:
+        """The local objects."""
+        return list((await self.fleet[MANAGER].client.list(self.kind.resource, self.name)).items)
+
+    async def workloads(self, member: str = MANAGER) -> list[Tree]:
+        """Its Workloads in a cluster."""
+        return list((await self.fleet[member].client.list(names.WORKLOADS, self.name)).items)
+
+    async def copies(self, member: str) -> list[Tree]:
+        """The objects of its kind on a worker."""
+        return list((await self.fleet[member].client.list(self.kind.copied or self.kind.resource, self.name)).items)
+
+    async def running(self) -> Running:
+        """How it fares."""
+        found = [each for each in await self.workloads() if workers.condition(each, "Finished")[0] != "True"]
+        clusters = {each.get("status", {}).get("clusterName", "") for each in found}
+        pods = {name: await self._pods(name) for name in self.fleet}
+        return Running([workers.check_of(each)[0] for each in found], "+".join(sorted(clusters)), pods)
+
+    async def _pods(self, member: str) -> int:
+        pods = (await self.fleet[member].client.list(PODS, self.name)).items
+        return sum(bool(pod["spec"].get("nodeName")) for pod in pods)
+
+    def expected(self, cluster: str) -> Running:
+        """How it is to fare on a worker."""
+        pods = {name: self.kind.pods if name == cluster else 0 for name in self.fleet}
+        return Running(["Ready"] * self.kind.workloads, cluster, pods)
+
+    async def left_on(self, member: str) -> list[str]:
+        """What of it is in a cluster."""
+        client = self.fleet[member].client
+        kinds = {self.kind.copied or self.kind.resource, names.WORKLOADS, PODS}
+        found = [each for kind in kinds for each in (await client.list(kind, self.name)).items]
+        return sorted(f"{each['kind']} {each['metadata']['name']}" for each in found)
