@@ -34,7 +34,8 @@ def entry_of(
     namespace, name = key
     before_revision, before_data = before or (0, None)
     if cause is None:
-        return (revision, type_, namespace, name, before_revision, before_data, last, None, "", "", "", "", None, None, None, "", "")
+        return (revision, type_, namespace, name, before_revision, before_data, last,
+                None, "", "", "", "", None, None, None, "", "")
     time, method, path, user, user_agent, acting, fault = cause
     if acting is None:
         return (revision, type_, namespace, name, before_revision, before_data, last,
