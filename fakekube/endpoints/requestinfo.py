@@ -30,9 +30,9 @@ class RequestInfo:
     """
 
     __slots__ = (
-        "audit_annotations", "decision", "fault", "field_selector", "group", "impersonation_constraint", "impersonator", "is_resource",
-        "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb", "version",
-        "warnings", "watch_path",
+        "audit_annotations", "decision", "fault", "field_selector", "group", "impersonation_constraint", "impersonator",
+        "is_resource", "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
+        "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
