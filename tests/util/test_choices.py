@@ -21,7 +21,7 @@ def answers(choices, asked):
 
 @given(seed=st.integers(0, 10**9), asked=ASKED)
 def test_a_replay_of_the_deviations_has_the_same_answers(seed, asked):
-    """Given what a seed answered, when its deviations are replayed from their text, then the answers are the same."""
+    """Given what a seed answered, when its deviations are replayed, then the answers are the same."""
     drawn = Choices(seed)
     told = answers(drawn, asked)
     replayed = Choices.of(schedule_of(seed, drawn.deviations))
@@ -32,7 +32,7 @@ def test_a_replay_of_the_deviations_has_the_same_answers(seed, asked):
 
 @given(asked=ASKED, others=ASKED)
 def test_a_draw_does_not_depend_on_those_before_it(asked, others):
-    """Given two runs of one seed that ask other things besides, then what both ask is answered alike."""
+    """Given two runs of one seed, one asking more, then what both ask is answered alike."""
     alone, beside = Choices(7), Choices(7)
     others = [(f"else {label}", count) for label, count in others]
     answers(beside, others)
@@ -67,7 +67,7 @@ def test_some_seeds_leave_a_group_calm_and_some_do_not():
 
 
 def test_what_is_left_of_a_plan_when_there_is_less_to_choose_from():
-    """Given a deviation to the fifth of five, when there are only two, then it is the last of them."""
+    """Given a deviation to the fifth, when there are only two, then it is the last of them."""
     choices = Choices(replayed=[Deviation("queue", 1, 4)])
     assert choices.pick("queue", 2) == 1
     assert choices.deviations == [Deviation("queue", 1, 1, 2)]
@@ -79,7 +79,8 @@ def test_a_deviation_in_words():
     choices.delay("the watch of pods")
     choices.pick("the queue", 3)
     choices.pick("the queue", 3)
-    assert [str(one) for one in choices.deviations] == ["the watch of pods: 40 ms late", "the queue: number 2 of 3 first (time 2)"]
+    assert [str(one) for one in choices.deviations] == [
+        "the watch of pods: 40 ms late", "the queue: number 2 of 3 first (time 2)"]
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -94,7 +95,7 @@ def test_what_is_no_schedule_is_refused_with_a_sentence(text, words):
         Choices.of(text)
 
 
-@pytest.mark.parametrize("plain", [b"{}1", b'"x"', b"[1]", b'[["a",1]]', b'[["a",true,1]]', b'[[1,1,1]]', b'[["a",0,1]]'])
+@pytest.mark.parametrize("plain", [b"{}1", b'"x"', b"[1]", b'[["a",1]]', b'[["a",true,1]]', b"[[1,1,1]]", b'[["a",0,1]]'])
 def test_deviations_that_are_none_are_refused(plain):
     """Given packed bytes that are no list of deviations, then they are refused."""
     import zlib
