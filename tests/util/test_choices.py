@@ -21,7 +21,7 @@ def answers(choices, asked):
 
 @given(seed=st.integers(0, 10**9), asked=ASKED)
 def test_a_replay_of_the_deviations_has_the_same_answers(seed, asked):
-    """Given what a seed answered, when its deviations are replayed, then the answers are the same."""
+    """Given what a seed answered, when its deviations are replayed, then it is answered again."""
     drawn = Choices(seed)
     told = answers(drawn, asked)
     replayed = Choices.of(schedule_of(seed, drawn.deviations))
