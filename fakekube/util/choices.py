@@ -41,8 +41,8 @@ class ScheduleError(ValueError):
 
 
 class Deviation(NamedTuple):
-    """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked, of
-    ``count`` possible answers.
+    """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked, of so
+    many ``possible`` answers.
 
     ``seconds`` is how long it delays something, None for an order.
     """
@@ -50,11 +50,11 @@ class Deviation(NamedTuple):
     label: str
     nth: int
     value: int
-    count: int = 0
+    possible: int = 0
     seconds: float | None = None
 
     def __str__(self) -> str:
-        how = f"number {self.value + 1} of {self.count} first" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
+        how = f"number {self.value + 1} of {self.possible} first" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
         return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
 
 
