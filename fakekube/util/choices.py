@@ -41,8 +41,8 @@ class ScheduleError(ValueError):
 
 
 class Deviation(NamedTuple):
-    """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked, of so
-    many ``possible`` answers.
+    """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked,
+    of so many ``possible`` answers.
 
     ``seconds`` is how long it delays something, None for an order.
     """
