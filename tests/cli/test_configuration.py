@@ -93,7 +93,7 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(fakekube: Run, tmp_path: Pat
     [line] = done.stderr.splitlines()
     assert line.startswith("Error: ")
     assert complaint in line
-    assert ("fakekube.yaml: " in line) or "Nope" in text or "nobody" in text or "nowhere" in text
+    assert ("fakekube.yaml:" in line) or "Nope" in text or "nobody" in text or "nowhere" in text
 
 
 def test_the_schema_has_what_the_command_line_has(fakekube: Run) -> None:
