@@ -66,8 +66,9 @@ class GangRoom:
     def _more_nodes(self) -> Changes | None:
         """The fewest nodes that will do, in a new placement or in one that is there."""
         key = topology_key_of(self._root.group)
-        values = {meta.labels_of(node.node).get(key): None for node in self._snapshot.all_nodes.infos() if node.node} if key else {}
-        for domain in (generous.NEW_DOMAIN, *[value for value in values if value is not None][:smallest.MAX_SHAPES]):
+        nodes = [node.node for node in self._snapshot.all_nodes.infos() if key and node.node]
+        values = [value for each in nodes if (value := meta.labels_of(each).get(key or "")) is not None]
+        for domain in (generous.NEW_DOMAIN, *list(dict.fromkeys(values))[:smallest.MAX_SHAPES]):
             found = smallest.more_nodes(self._snapshot, self.fits, self._bare_node(domain))
             if found is not None:
                 return found

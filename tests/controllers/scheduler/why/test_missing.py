@@ -73,7 +73,8 @@ def on(node, name, **more):
 
 @pytest.mark.parametrize(("before", "spec", "said"), [
     (["na", "na", "nb"], {"topologySpreadConstraints": spreading(), "requests": {"cpu": "3"}}, "1 more cpu on node nb"),
-    (["na"], {"topologySpreadConstraints": spreading(nodeAffinityPolicy="Ignore"), "nodeSelector": {"disk": "ssd"}}, "label disk=ssd on node nb"),
+    (["na"], {"topologySpreadConstraints": spreading(nodeAffinityPolicy="Ignore"), "nodeSelector": {"disk": "ssd"}},
+     "label disk=ssd on node nb"),
     (["na", "nb"], {"topologySpreadConstraints": spreading(minDomains=3)},
      f"label {ZONE}=new on node nowhere"),
     (["na", "nb"], {"affinity": near(apart=True), "requests": {"cpu": "1"}, "nodeSelector": {ZONE: "b"}},
@@ -86,8 +87,8 @@ def on(node, name, **more):
      "a pod with labels app=db, tier=any in namespace kube-system on node na"),
 ])
 async def test_pods_that_are_there_or_not(before, spec, said):
-    """Given nodes in two zones (na: 4 cpu, nb: 2 cpu) and one in none, which has a taint, and pods on
-    them, when a pod waits by spread constraints or affinity, then what is proposed does.
+    """Given nodes in two zones (na: 4 cpu, nb: 2 cpu) and one in none, and pods
+    on them, when a pod waits by spread constraints or affinity, then what is proposed does.
     """
     async with cluster() as running:
         await zones(running.client, a="4", b="3")
@@ -115,8 +116,8 @@ async def test_too_many_pods_in_the_only_domain():
 
 
 async def test_a_pod_that_is_there_wants_to_be_alone():
-    """Given a pod on one node whose anti-affinity takes new pods of the zone, then it is to go, though
-    the pod that waits would go to another node.
+    """Given a pod on one node whose anti-affinity takes new pods of the zone, then it is to go,
+    though the pod that waits would go to another node.
     """
     async with cluster() as running:
         await create_node(running.client, "n1", labels={ZONE: "a"})
@@ -127,8 +128,8 @@ async def test_a_pod_that_is_there_wants_to_be_alone():
 
 
 async def test_a_gang_apart_needs_nodes():
-    """Given a gang of which no two pods may share a node, and one node, then nodes are proposed, and
-    not that its own pods go.
+    """Given a gang of which no two pods may share a node, and one node, then nodes are proposed,
+    and not that its own pods go.
     """
     async with cluster() as running:
         await create_node(running.client, "n1")
@@ -164,8 +165,8 @@ def storage_class(name, provisioner="kubernetes.io/no-provisioner", **more):
     (True, {"matchLabels": {"fast": "yes"}}, "a PersistentVolume of class local with 1Gi for claim default/data"),
 ])
 async def test_a_claim_without_a_volume(delayed, selector, said):
-    """Given a claim for which there is no volume, when a pod uses it, then a volume is proposed that
-    is fit for it, and with that the pod is scheduled.
+    """Given a claim for which there is no volume, when a pod uses it, then a volume is proposed
+    that is fit for it, and with that the pod is scheduled.
     """
     async with cluster("persistentvolume-binder") as running:
         await create_node(running.client, "n1")
@@ -203,7 +204,8 @@ async def test_a_volume_that_the_node_does_not_reach():
 
 
 async def test_a_volume_of_another_zone():
-    """Given a claim bound to a volume with the label of another zone, then the node is to be there."""
+    """Given a claim bound to a volume with the label of another zone, then the node is to be there.
+    """
     async with cluster("persistentvolume-binder") as running:
         await zones(running.client, a="4")
         await bound_claim(running, labels={ZONE: "b__c"})
@@ -325,9 +327,9 @@ IS_BIG = 'device.attributes["gpu.example.com"].size == "big"'
     ([SMALL], {"allocationMode": "All", "count": None, "selector": IS_BIG}, ""),
 ])
 async def test_devices_that_a_node_lacks(devices, asked, said):
-    """Given a node with some devices, when a pod's claim asks for more, then as many as it lacks are
-    proposed, half of them do not do, and all of them do; where no device is known that would, nothing
-    is proposed.
+    """Given a node with some devices, when a pod's claim asks for more, then as many as it lacks
+    are proposed, half of them do not do, and all of them do; where no device is known that would,
+    nothing is proposed.
     """
     for half in (True, False):
         async with cluster() as running:
@@ -390,8 +392,8 @@ async def test_a_claim_and_a_class_that_are_not_there():
 
 
 async def test_a_gang_lacks_devices():
-    """Given a gang whose three pods want two devices each, and a node with three, then three more are
-    proposed, all on that node, and do.
+    """Given a gang whose three pods want two devices each, and a node with three, then three more
+    are proposed, all on that node, and do.
     """
     async with cluster() as running:
         await create_node(running.client, "n1")

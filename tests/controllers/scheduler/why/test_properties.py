@@ -70,7 +70,8 @@ async def make_nodes(running: Cluster, nodes: list[Node]) -> None:
         await create_node(running.client, f"n{number}", cpu=str(node.cpu), labels=labels, taints=taints,
                           unschedulable=node.is_cordoned, **{GPU: str(node.gpus)})
         if node.used:
-            filler = pod(f"filler-{number}", requests={"cpu": str(node.used)}, labels={"app": "m" if node.used == 2 else "filler"})
+            labels = {"app": "m" if node.used == 2 else "filler"}
+            filler = pod(f"filler-{number}", requests={"cpu": str(node.used)}, labels=labels)
             filler["spec"]["nodeName"] = f"n{number}"
             await create(running.client, PODS, filler)
     await running.settle()
