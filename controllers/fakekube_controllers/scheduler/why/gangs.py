@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.runtime.why import Changes, Place, Reason
+from fakekube.util.tasks import finish
 from fakekube_controllers.scheduler.cycle import Algorithm
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo
@@ -45,7 +46,7 @@ class GangRoom:
         self._is_large = self._pods * max(1, len(snapshot.all_nodes)) > MAX_WORK
 
     def _run(self, placer: SnapshotPlacer) -> Results:
-        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root)
+        return finish(GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root))
 
     def fits(self, snapshot: Snapshot) -> bool:
         """Whether the real algorithm succeeds."""
@@ -156,8 +157,8 @@ class GangRoom:
             return
         for placement in found:
             placer = SnapshotPlacer(self._algorithm, self._snapshot.copy(), CycleState())
-            trial_ = GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).in_placement(
-                self._root, placement)
+            algorithm = GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements)
+            trial_ = finish(algorithm.in_placement(self._root, placement))
             yield Place(self._name(placement), tuple(self._reasons(trial_)))
 
     def _name(self, placement: Placement) -> str:

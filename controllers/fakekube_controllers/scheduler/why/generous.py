@@ -107,10 +107,10 @@ class GenerousPlacer(SnapshotPlacer):
         costs = [sum(grant.cost for each in pods if (grant := self._grants.get(id(each)))) for _, pods in found]
         return found[costs.index(min(costs))][0]
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node; where none fits and the group needs the pod, for that which lacks least.
         """
-        result = super().try_pod(queued, placement)
+        result = await super().try_pod(queued, placement)
         if result.fit_error is None or self._asked >= MAX_GRANTS or not self._is_needed(queued):
             return result
         self._asked += 1
