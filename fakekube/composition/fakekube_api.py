@@ -90,7 +90,7 @@ class FakekubeAPI:
         Raises APIError 400 for an unknown controller or field; 405.
         """
         if request.method == "POST":
-            await self._change_controller(_wanted(request, CONTROLLER_FIELDS))
+            await self._change_controller(fields_wanted(request, CONTROLLER_FIELDS))
         elif request.method != "GET":
             raise errors.method_not_allowed()
         items = [{"name": name, "running": running} for name, running in self._controllers.states.items()]
@@ -122,7 +122,7 @@ class FakekubeAPI:
         """Why an object waits. Raises APIError 400 for what names none, 404, 405."""
         if request.method != "GET":
             raise errors.method_not_allowed()
-        wanted = _wanted(request, WHY_FIELDS)
+        wanted = fields_wanted(request, WHY_FIELDS)
         if "object" not in wanted:
             raise errors.bad_request("name an object: object=pod/NAME")
         output = wanted.get("output", "json")
@@ -153,7 +153,7 @@ class FakekubeAPI:
                 resume_work()
 
 
-def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
+def fields_wanted(request: Request, fields: tuple[str, ...]) -> Tree:
     """The fields of the body and of the query.
 
     Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
@@ -179,7 +179,7 @@ def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
 
 def _clock_wanted(request: Request) -> Tree:
     """What is wanted of the clock. Raises APIError 400 also for two that exclude each other."""
-    wanted = _wanted(request, CLOCK_FIELDS)
+    wanted = fields_wanted(request, CLOCK_FIELDS)
     if "advance" in wanted and "set" in wanted:
         raise errors.bad_request("give either advance or set")
     if not isinstance(wanted.get("advance", 0), str | int | float) or isinstance(wanted.get("advance"), bool):
