@@ -5,12 +5,12 @@ Format: HAR 1.2. A watch is one entry whose content has an event a line, as it w
 
 from datetime import UTC, datetime
 from http import HTTPStatus
+from importlib import metadata
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 
-from fakekube import __version__
 from fakekube.apimachinery.types import Tree
 from fakekube.client.http import PATH_SAFE
 from fakekube.recording import lines
@@ -22,7 +22,7 @@ HOST = "http://127.0.0.1"
 
 def archive(recording: Recording) -> bytes:
     """The text of the archive."""
-    creator = {"name": "fakekube", "version": __version__}
+    creator = {"name": "fakekube", "version": metadata.version("fakekube")}
     pages = [
         {"startedDateTime": _moment(exchanges[0].line["time"]), "id": _page(test, cluster), "title": test or f"cluster {cluster}",
          "pageTimings": {}}
