@@ -81,7 +81,7 @@ class Front:
         if self._path is None:
             from fakekube.composition.recordingpath import RecordingPath
 
-            self._path = RecordingPath(self)
+            self._path = RecordingPath(self.record, lambda: self.recorder is not None)
         return self._path.answer(request)
 
     def flush(self) -> None:

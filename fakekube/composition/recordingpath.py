@@ -5,7 +5,7 @@ GET                                     the lines since the start, or since the 
 POST {"stop": true}                     no more; what was not asked for is forgotten
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import orjson
 
@@ -14,9 +14,6 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.composition.fakekube_api import fields_wanted
 from fakekube.recording.recorder import Recorder
 
-if TYPE_CHECKING:
-    from fakekube.composition.front import Front
-
 LINES = "application/x-ndjson"
 FIELDS = ("start", "stop", "secrets")
 MOST_BYTES = 256 << 20
@@ -24,10 +21,13 @@ MOST_BYTES = 256 << 20
 
 
 class RecordingPath:
-    """The answers of one cluster."""
+    """The answers of one cluster.
 
-    def __init__(self, front: "Front") -> None:
-        self._front = front
+    ``record`` puts a recorder in, or takes it out; ``is_recorded`` says whether there is one.
+    """
+
+    def __init__(self, record: Callable[[Recorder | None], None], is_recorded: Callable[[], bool]) -> None:
+        self._record, self._is_recorded = record, is_recorded
         self._recorder: Recorder | None = None
         self._waiting: list[bytes] = []
         self._size = self._lost = 0
@@ -49,17 +49,17 @@ class RecordingPath:
         return Response(200, orjson.dumps({"recording": self._recorder is not None}))
 
     def _start(self, *, secrets: bool) -> None:
-        if self._front.recorder is not None:
+        if self._is_recorded():
             raise errors.bad_request("this cluster is recorded already")
         self._waiting, self._size, self._lost = [], 0, 0
         self._recorder = Recorder(self._keep, secrets=secrets)
-        self._front.record(self._recorder)
+        self._record(self._recorder)
 
     def _stop(self) -> None:
         if self._recorder is None:
             raise errors.bad_request("nobody records this cluster")
         self._recorder = None
-        self._front.record(None)
+        self._record(None)
 
     def _take(self) -> Response:
         if self._recorder is None:
