@@ -1,6 +1,5 @@
-"""What clients ask of a cluster, written down, played again elsewhere, and compared.
+"""What clients ask of a cluster, written down.
 
-Read ``recorder.py`` first, then ``lines.py`` (the file), ``plan.py`` (what would be played where),
-``player.py`` and ``comparison.py``. Upstream has no counterpart; kube-apiserver's audit log comes
-closest. Left out: what cannot be asked again: commands in containers, ports, logs.
+Read ``recorder.py`` first, then ``lines.py`` (the file). Upstream has no counterpart;
+kube-apiserver's audit log comes closest.
 """
