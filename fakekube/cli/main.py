@@ -19,6 +19,18 @@ from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def _written_in_python() -> list[Decorator]:
+    return [
+        click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
+        click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
+        click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
+        click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
+        click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
+            "One that makes the plugins of the scheduler, given its context.")),
+        click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
+    ]
+
+
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what a cluster is like, by the names that they have for ``Cluster``."""
     for option in reversed([
@@ -82,13 +94,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--start", metavar="TIME", help="Where virtual time begins, 2026-01-01T00:00:00Z."),
         click.option("--cache-mutation-detector/--no-cache-mutation-detector", default=None, help=(
             "Prove that no controller changes an object of a cache.")),
-        click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
-        click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
-        click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
-        click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
-        click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
-            "One that makes the plugins of the scheduler, given its context.")),
-        click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
+        *_written_in_python(),
     ]):
         function = option(function)
     return function
