@@ -19,7 +19,7 @@ from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _written_in_python() -> list[Decorator]:
+def _written_in_python() -> list[Any]:
     return [
         click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
         click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
