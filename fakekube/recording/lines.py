@@ -16,8 +16,8 @@ import base64
 from collections.abc import Mapping
 
 import orjson
-import yaml
 
+from fakekube.apimachinery import yaml
 from fakekube.apimachinery.http import Frame, Headers
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints import requestinfo
@@ -102,8 +102,8 @@ def _content(name: str, data: bytes, *, hide: bool, is_json: bool) -> Tree:
 
 def _hidden(name: str, data: bytes) -> Tree:
     try:
-        tree = yaml.load(data, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
+        tree, _ = yaml.load(data)
+    except yaml.YAMLError:
         tree = None
     return {name: masking.masked(tree)} if isinstance(tree, dict) else {f"{name}Text": masking.MASK}
 
