@@ -25,7 +25,9 @@ class Acting(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """The request behind a write. ``time`` is Unix seconds."""
+    """The request behind a write. ``time`` is Unix seconds; ``fault`` names what was made to go
+    wrong with it, and nothing else was.
+    """
 
     time: float
     method: str
@@ -33,6 +35,7 @@ class Cause(NamedTuple):
     user: str
     user_agent: str
     acting: Acting | None
+    fault: str = ""
 
 
 ACTING: ContextVar[Acting | None] = ContextVar("fakekube-acting", default=None)

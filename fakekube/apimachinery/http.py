@@ -158,18 +158,21 @@ class Response:
     """An answer; either ``body`` or ``stream`` counts.
 
     With status 101 neither does: ``session`` is what the connection is for from then on.
-    ``is_watch`` says that the stream tells of changes of objects.
+    ``is_watch`` says that the stream tells of changes of objects. ``cut``: the connection breaks
+    after so many bytes of the body, with 0 before the head, and where a stream has begun, with its
+    end; None, as nearly always: it does not.
     """
 
-    __slots__ = ("_completion", "_headers", "body", "content_type", "is_watch", "session", "status", "stream")
+    __slots__ = ("_completion", "_headers", "body", "content_type", "cut", "is_watch", "session", "status", "stream")
 
     def __init__(
         self, status: int = 200, body: bytes = b"", content_type: str = "application/json", headers: Headers | None = None,
         stream: Stream | None = None, session: "CommandSession | PortSession | None" = None, is_watch: bool = False,
+        cut: int | None = None,
     ) -> None:
         self.status, self.body, self.content_type, self.is_watch = status, body, content_type, is_watch
         self._headers: Headers = [] if headers is None else headers
-        self.stream, self.session = stream, session
+        self.stream, self.session, self.cut = stream, session, cut
         self._completion: Callable[[Headers], Headers] | None = None
 
     @property
@@ -184,6 +187,11 @@ class Response:
     @headers.setter
     def headers(self, headers: Headers) -> None:
         self._completion, self._headers = None, headers
+
+    @property
+    def own_headers(self) -> Headers:
+        """Those that whoever answered has set, without what completes them once somebody looks."""
+        return self._headers
 
     def complete_headers(self, completion: Callable[[Headers], Headers]) -> None:
         """Make all headers of those that are there once somebody looks: in the same process few do.

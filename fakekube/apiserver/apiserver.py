@@ -6,6 +6,7 @@ kube-apiserver's control plane, and kube-aggregator's handler.
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors
@@ -55,6 +56,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ExtraPath = Callable[[Request], Awaitable[Response]]
+Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
+Interceptor = Callable[[RequestInfo, Request, Serve], Awaitable[Response]]
+"""Who stands around the answer to a request that its sender may make: it asks ``serve`` for the
+answer, or gives another one, or raises APIError. What it sees of a request is its own to change.
+"""
 MakeAuthorization = Callable[[Callable[[GroupResource], Bucket]], Authorization]
 """Who decides, made from what gives the bucket of a resource."""
 
@@ -118,6 +124,7 @@ class APIServer:
         self._aggregation: Aggregation | None = None
         self._aggregator: Aggregator | None = None  # None: every path is ours
         self._audit = None if audit is None else _audit_log(audit, clock)
+        self.interceptors: tuple[Interceptor, ...] = ()  # the first is the outermost
 
     def use_webhooks(self, client: "Callable[[], WebhookClient]") -> None:
         """Let webhooks that convert objects be called by this client."""
@@ -174,7 +181,7 @@ class APIServer:
                 CAUSE.set(Cause(started, request.method, request.path, request.user.name, agent, ACTING.get()))
             failure = None if self._authorizer is None else denial_of(self._authorizer, info, request)
             if failure is None:
-                response = await self._serve(info, request)
+                response = await (self._intercepted if self.interceptors else self._serve)(info, request)
             else:
                 response = error_answer(request, failure, self.services)
                 response.headers.append(NOSNIFF)
@@ -193,6 +200,12 @@ class APIServer:
             return self._decorator.decorate(request, response)
         self._audit.answered(asked, info, request, response, failure)
         return self._decorator.decorate(request, response, asked.audit_id)
+
+    async def _intercepted(self, info: RequestInfo, request: Request) -> Response:
+        serve: Serve = self._serve
+        for interceptor in reversed(self.interceptors):
+            serve = partial(_around, interceptor, serve)
+        return await serve(info, request)
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if self._aggregator is not None:
@@ -219,3 +232,7 @@ class APIServer:
         finish = self.resources.pending.get(resource)
         if finish is not None:
             await finish()
+
+
+async def _around(interceptor: Interceptor, serve: Serve, info: RequestInfo, request: Request) -> Response:
+    return await interceptor(info, request, serve)

@@ -28,7 +28,8 @@ class LogEntry(NamedTuple):
 
     ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock.
     ``decision`` is ``allow`` or ``forbid``, empty where nobody was known to decide about, and
-    ``reason`` says why. ``annotations`` are what admission says of it to the audit log.
+    ``reason`` says why. ``annotations`` are what admission says of it to the audit log. ``fault``
+    names what was made to go wrong with it.
     """
 
     time: float
@@ -46,6 +47,7 @@ class LogEntry(NamedTuple):
     decision: str = ""
     reason: str = ""
     annotations: Mapping[str, str] = NO_ANNOTATIONS
+    fault: str = ""
 
 
 class RequestLog:
@@ -79,8 +81,8 @@ def _verdict(info: RequestInfo, request: Request) -> tuple[Any, ...]:
     """What was decided, as a LogEntry ends; nothing more where nobody had to decide."""
     decision, annotations = info.decision, info.audit_annotations or NO_ANNOTATIONS
     if decision is not None:
-        return ALLOWED if decision.allowed else FORBIDDEN, decision.reason, annotations
-    return (ALLOWED if request.user is not None else "", "", annotations)
+        return ALLOWED if decision.allowed else FORBIDDEN, decision.reason, annotations, info.fault
+    return (ALLOWED if request.user is not None else "", "", annotations, info.fault)
 
 
 class Decorator:

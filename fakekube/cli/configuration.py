@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from fakekube.apimachinery import yamlfiles
 from fakekube.composition import options
 from fakekube.composition.options import ClusterOptions, OptionError
 
@@ -75,6 +75,7 @@ class ServeConfiguration(BaseModel):
     anonymous_auth: Bool | None = None
     tls: Bool = False
     audit_log: str = ""
+    record: str = ""
     resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
     verbosity: Annotated[Int, Field(ge=0, le=10, alias="v")] = 0
@@ -110,7 +111,10 @@ def read(path: Path) -> dict[str, Any]:
 
     Raises OptionError, one sentence.
     """
-    content = _parsed(path)
+    try:
+        content = yamlfiles.read(path)
+    except yamlfiles.FileError as error:
+        raise OptionError(str(error)) from error
     try:
         found = ServeConfiguration.model_validate({} if content is None else content)
     except ValidationError as error:
@@ -119,7 +123,7 @@ def read(path: Path) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
     for name in (
         "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "scheduler_config",
-        "token_auth_file", "audit_log",
+        "token_auth_file", "audit_log", "record",
     ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])
@@ -143,17 +147,6 @@ def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
         described.pop("title", None)
         described["description"] = helps[PARAMETERS.get(name, name)]
     return schema
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        raise OptionError(f"{path}: {where}{error.problem}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise OptionError(f"{path}: {str(error).splitlines()[0]}") from error
 
 
 def _check(values: dict[str, Any], path: Path) -> None:

@@ -64,7 +64,7 @@ class RESTClient:
         None for a 404. Raises APIError for any other answer of 400 and above.
         """
         response = await self.transport.request(self._made("GET", path, query, b"", JSON, canonical=True))
-        if response.status == 404:
+        if response.status == 404 and response.cut is None:
             return None
         return _parsed(_accepted(response), "GET", path)
 
@@ -81,7 +81,10 @@ class RESTClient:
 
 
 def _accepted(response: Response) -> Response:
-    """The answer. Raises APIError for one of 400 and above."""
+    """The answer. Raises APIError for one of 400 and above, TransportError for one that broke off.
+    """
+    if response.cut is not None:
+        raise TransportError("unexpected EOF" if response.cut else "EOF")
     if response.status >= 400:
         raise error_of(response)
     return response

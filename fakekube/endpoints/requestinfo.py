@@ -26,13 +26,13 @@ class RequestInfo:
     ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a
     namespace; ``warnings`` gathers what its answer will say in Warning headers,
     ``audit_annotations`` what those who looked at it say to the audit log. ``impersonator`` is who
-    sent it where that is not whom it acts as.
+    sent it where that is not whom it acts as. ``fault`` names what was made to go wrong with it.
     """
 
     __slots__ = (
-        "audit_annotations", "decision", "field_selector", "group", "impersonation_constraint", "impersonator", "is_resource",
-        "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb", "version",
-        "warnings", "watch_path",
+        "audit_annotations", "decision", "fault", "field_selector", "group", "impersonation_constraint", "impersonator",
+        "is_resource", "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
+        "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
@@ -45,6 +45,7 @@ class RequestInfo:
         self.audit_annotations: dict[str, str] = {}
         self.impersonator: UserInfo | None = None
         self.impersonation_constraint = ""  # the verb by which somebody acts as another
+        self.fault = ""
         self.decision: Decision | None = None  # where somebody was asked whether the user may
 
 

@@ -236,6 +236,9 @@ class Connection(asyncio.Protocol):
             if response.stream is not None:
                 response.stream.stop()
             return
+        if response.cut is not None:
+            self._break_off(transport, request, response)
+            return
         answer = self._responder.answer(request, response, reusable=not (self._closing or message.should_close))
         answer.begin(transport, message.method, message.version)
         if response.stream is not None:
@@ -246,6 +249,14 @@ class Connection(asyncio.Protocol):
             await self._drained
         if not answer.keep_alive:
             self._closing = True
+
+    def _break_off(self, transport: asyncio.Transport, request: Request, response: Response) -> None:
+        """Write as much of an answer as its client is to see, and close."""
+        self._closing = True
+        if response.stream is not None:
+            response.stream.stop()
+        if response.cut:
+            transport.write(self._responder.answer(request, response, reusable=False).beginning(response.cut))
 
     # the end
 

@@ -141,6 +141,13 @@ class Answer(StreamResponse):
             finally:
                 self._finish()
 
+    def beginning(self, size: int) -> bytes:
+        """The head, and so many bytes of the body, of which the head announces more than that."""
+        body = self._response.body
+        announced = max(len(body), size + 1)
+        head = f"{self._heads.head(self._response)}Connection: close\r\nContent-Length: {announced}\r\n\r\n"
+        return head.encode() + body[:size]
+
     def _write_whole(self, method: str, version: HttpVersion) -> None:
         assert self._transport is not None
         response, body = self._response, self._response.body
@@ -194,7 +201,10 @@ class Answer(StreamResponse):
             return
         self.flush()
         if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(LAST_CHUNK)
+            if self._response.cut is None:
+                self._transport.write(LAST_CHUNK)
+            else:
+                self._reusable = False
         self._done.set_result(None)
 
     def abandon(self) -> None:

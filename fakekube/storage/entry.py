@@ -12,12 +12,13 @@ from fakekube.storage.record import EventType
 
 Entry = tuple[
     int, EventType, str, str, int, bytes | None, bytes | None,
-    float | None, str, str, str, str, str | None, object, object, str,
+    float | None, str, str, str, str, str | None, object, object, str, str,
 ]
 """Revision, type, namespace and name of a change; revision and bytes of the state before (0 and
 None: there was none); the bytes of the last state when it is a deletion and that was another one;
 then the cause (its time is None when there is none) and what acted (its component is None when
-nothing did), its key in two parts when it is a pair (else the second one is None).
+nothing did), its key in two parts when it is a pair (else the second one is None), and the fault
+that the request met.
 """
 
 ENTRY_BYTES = 500
@@ -33,24 +34,36 @@ def entry_of(
     namespace, name = key
     before_revision, before_data = before or (0, None)
     if cause is None:
-        return (revision, type_, namespace, name, before_revision, before_data, last, None, "", "", "", "", None, None, None, "")
-    time, method, path, user, user_agent, acting = cause
+        return (revision, type_, namespace, name, before_revision, before_data, last,
+                None, "", "", "", "", None, None, None, "", "")
+    time, method, path, user, user_agent, acting, fault = cause
     if acting is None:
         return (revision, type_, namespace, name, before_revision, before_data, last,
-                time, method, path, user, user_agent, None, None, None, "")
+                time, method, path, user, user_agent, None, None, None, "", fault)
     component, work, acted_on = acting
     first, second = work if isinstance(work, tuple) and len(work) == 2 else (work, None)
     return (revision, type_, namespace, name, before_revision, before_data, last,
-            time, method, path, user, user_agent, component, first, second, acted_on)
+            time, method, path, user, user_agent, component, first, second, acted_on, fault)
 
 
 def cause_in(entry: Entry) -> Cause | None:
     """The cause of a change."""
-    time, method, path, user, user_agent, component, first, second, acted_on = entry[7:]
+    time, method, path, user, user_agent, component, first, second, acted_on, fault = entry[7:]
     if time is None:
         return None
     work = first if second is None else (first, second)
-    return Cause(time, method, path, user, user_agent, None if component is None else Acting(component, work, acted_on))
+    acting = None if component is None else Acting(component, work, acted_on)
+    return Cause(time, method, path, user, user_agent, acting, fault)
+
+
+def time_in(entry: Entry) -> float | None:
+    """When the request behind a change came, in Unix seconds; None when there was none."""
+    return entry[7]
+
+
+def acted_on_in(entry: Entry) -> str:
+    """The version of the object whose change led to this one; empty when none is known."""
+    return entry[15]
 
 
 def size_of(entry: Entry) -> int:

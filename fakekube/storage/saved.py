@@ -64,8 +64,9 @@ def _cause(cause: Cause | None) -> list[Any] | None:
     if cause is None:
         return None
     acting = cause.acting
-    return [*cause[:5], None if acting is None else [
+    saved = [*cause[:5], None if acting is None else [
         acting.component, None if acting.key is None else key_text(acting.key), acting.revision]]
+    return [*saved, cause.fault] if cause.fault else saved
 
 
 def key_text(key: object) -> str:
@@ -123,5 +124,5 @@ def _load_bucket(bucket: Bucket, lines: Iterator[bytes], records: int, events: i
 def _cause_of(saved: list[Any] | None) -> Cause | None:
     if saved is None:
         return None
-    time, method, path, user, agent, acting = saved
-    return Cause(time, method, path, user, agent, None if acting is None else Acting(*acting))
+    time, method, path, user, agent, acting, *fault = saved
+    return Cause(time, method, path, user, agent, None if acting is None else Acting(*acting), *fault)

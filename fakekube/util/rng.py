@@ -5,6 +5,7 @@ and the same shape as apimachinery/pkg/util/rand's. Nothing here guards a secret
 """
 
 import random
+from hashlib import blake2b
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 LETTERS = len(SUFFIX_ALPHABET)
@@ -70,3 +71,10 @@ class Rng:
     def randbelow(self, limit: int) -> int:
         """An int from 0 to ``limit`` - 1. ValueError when ``limit`` is not positive."""
         return self._random.randrange(limit)
+
+
+def bits_of(text: str) -> int:
+    """64 bits that a text alone decides, the same in every process: for draws that must not depend
+    on which others were made before.
+    """
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

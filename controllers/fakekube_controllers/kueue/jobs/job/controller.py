@@ -1,7 +1,8 @@
 """What a Job of batch/v1 is to Kueue. Upstream: pkg/controller/jobs/job/job_controller.go."""
 
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
+
+import orjson
 
 from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.meta import ObjectKey
@@ -27,6 +28,7 @@ class Job(GenericJob):
     """A Job."""
 
     resource = JOBS
+    own_manager = JOB_CONTROLLER
 
     def is_suspended(self) -> bool:
         """Whether it is suspended, and stopped to the end."""
@@ -93,7 +95,7 @@ class Job(GenericJob):
 
     async def pod_sets(self, _client: Client | None) -> list[Tree]:
         """One. TopologyRequestError where its annotations cannot be read."""
-        template = deepcopy(self.spec["template"])
+        template: Tree = orjson.loads(orjson.dumps(self.spec["template"]))
         labels = (template.get("metadata") or {}).get("labels") or {}
         for label in MANAGED_LABELS:
             if label != JOB_NAME:
@@ -144,19 +146,6 @@ class Job(GenericJob):
         """Counting those that have succeeded."""
         uncounted = (self.status.get("uncountedTerminatedPods") or {}).get("succeeded") or ()
         return (self.status.get("succeeded") or 0) + (self.status.get("ready") or 0) + len(uncounted) >= self.pods_count
-
-    def can_default_managed_by(self) -> bool:
-        """Where nobody but Job's own controller is named."""
-        return self.features.MultiKueue and self.managed_by() in (None, JOB_CONTROLLER)
-
-    def managed_by(self) -> str | None:
-        """``spec.managedBy``."""
-        manager: str | None = self.spec.get("managedBy")
-        return manager
-
-    def set_managed_by(self, manager: str | None) -> None:
-        """Set ``spec.managedBy``."""
-        self.spec["managedBy"] = manager
 
     @property
     def parallelism(self) -> int:

@@ -1,0 +1,164 @@
+"""What is free in a real cluster, asked of one place: which watcher hears first, how long a request
+takes, which of two timers of one instant fires first.
+
+Whoever is free to choose asks ``pick`` or ``delay`` and says in its label what is chosen; 0 is what
+the calm run does, in which nobody has a Choices and nobody asks. The answers are drawn from a seed,
+or replayed from those of an earlier run; what was not 0 is recorded as a deviation from the calm
+run. A draw depends on the seed, the label and how often that label was asked, and on nothing else:
+so a run in which some deviations are left out still makes the others. A seed decides for each group
+of labels how often it deviates at all, never and most of the time included ("swarm testing", Groce
+et al., ISSTA 2012), since bugs hide from uniform noise.
+
+Upstream has no counterpart; the idea is FoundationDB's and TigerBeetle's simulators'.
+"""
+
+import zlib
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+import orjson
+
+from fakekube.util import base64url
+from fakekube.util.rng import bits_of
+
+VERSION = 1
+"""Of the format. It grows whenever a seed no longer means the same: labels, draws, or who asks."""
+
+DELAYS_SECONDS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04)
+"""How late something may be: little against what controllers wait for, and of several sizes."""
+
+RATES = (0.0, 0.02, 0.1, 0.3, 0.7)
+"""How often a group of labels deviates: each seed draws one of these for each group."""
+
+MOST_BYTES = 1 << 22
+"""So long the deviations of a text may be once they are unpacked."""
+
+_ALL = float(1 << 64)
+
+
+class ScheduleError(ValueError):
+    """A text that is no schedule, or one of another version; it says which and why."""
+
+
+class Deviation(NamedTuple):
+    """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked,
+    of so many ``possible`` answers.
+
+    ``seconds`` is how long it delays something, None for an order.
+    """
+
+    label: str
+    nth: int
+    value: int
+    possible: int = 0
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        how = f"number {self.value + 1} of {self.possible} first" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
+        return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
+
+
+class Choices:
+    """The choices of one run.
+
+    ``seed`` is drawn from, unless ``replayed`` has the deviations of an earlier run, beside which
+    everything is calm. ``deviations`` are those of this run so far.
+    """
+
+    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed")
+
+    def __init__(self, seed: int | None = None, replayed: Iterable[Deviation] | None = None) -> None:
+        assert seed is not None or replayed is not None, "draw from a seed, or replay"
+        self.seed = seed
+        self.deviations: list[Deviation] = []
+        self._planned = None if replayed is None else {(one.label, one.nth): one.value for one in replayed}
+        self._times: dict[str, int] = {}
+        self._rates: dict[str, float] = {}
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """What ``schedule_of`` has written: ``1:17`` for a seed, ``1:17:...`` for deviations.
+
+        Raises ScheduleError.
+        """
+        version, colon, rest = text.strip().partition(":")
+        if not colon or not version.isdecimal():
+            raise ScheduleError(f"{text!r} is no schedule: say VERSION:SEED, {VERSION}:17 say")
+        if int(version) != VERSION:
+            raise ScheduleError(
+                f"the schedule {text[:40]!r} is of version {version}, and this release of fakekube knows version {VERSION} only: "
+                "explore again, the same seeds do something else here")
+        seed, colon, packed = rest.partition(":")
+        if (seed and not seed.isdecimal()) or (not seed and not colon):
+            raise ScheduleError(f"{seed!r} is no seed: say a whole number, {VERSION}:17 say")
+        return cls(int(seed) if seed else None, _unpacked(packed) if colon else None)
+
+    def again(self) -> Self:
+        """The same from the beginning: nothing asked yet."""
+        made = type(self)(self.seed, () if self._planned is not None else None)
+        made._planned = self._planned
+        return made
+
+    def pick(self, label: str, count: int, group: str = "") -> int:
+        """Which of ``count`` possibilities, from 0 on, which is the calm run's.
+
+        ``label`` says in words what is chosen, the same in every run; ``group`` (the label, unless
+        it is said) what deviates equally often.
+        """
+        return self._pick(label, count, group, delays=False) if count > 1 else 0
+
+    def delay(self, label: str, group: str = "") -> float:
+        """How many seconds something is late, one of ``DELAYS_SECONDS``."""
+        return DELAYS_SECONDS[self._pick(label, len(DELAYS_SECONDS), group, delays=True)]
+
+    def _pick(self, label: str, count: int, group: str, *, delays: bool) -> int:
+        times = self._times
+        nth = times[label] = times.get(label, 0) + 1
+        planned = self._planned
+        if planned is None:
+            value = self._drawn(label, nth, count, group or label)
+        else:
+            value = min(planned.get((label, nth), 0), count - 1)
+        if value:
+            self.deviations.append(Deviation(label, nth, value, count, DELAYS_SECONDS[value] if delays else None))
+        return value
+
+    def _drawn(self, label: str, nth: int, count: int, group: str) -> int:
+        rate = self._rates.get(group)
+        if rate is None:
+            rate = self._rates[group] = RATES[bits_of(f"{self.seed} how often {group}") % len(RATES)]
+        if not rate:
+            return 0
+        share = bits_of(f"{self.seed} {nth} {label}") / _ALL
+        return 1 + int(share / rate * (count - 1)) if share < rate else 0
+
+
+def schedule_of(seed: int | None, deviations: Iterable[Deviation] | None = None) -> str:
+    """The text that ``Choices.of`` reads: of a seed, or of deviations (and the seed that they came
+    from).
+    """
+    text = f"{VERSION}:{'' if seed is None else seed}"
+    if deviations is None:
+        return text
+    packed = zlib.compress(orjson.dumps([[one.label, one.nth, one.value] for one in deviations]), 9)
+    return f"{text}:{base64url.encoded(packed)}"
+
+
+def _unpacked(packed: str) -> list[Deviation]:
+    """Raises ScheduleError."""
+    data = base64url.decoded(packed)
+    try:
+        inflate = zlib.decompressobj()
+        plain = inflate.decompress(data or b"", MOST_BYTES)
+        if not inflate.eof:
+            raise ScheduleError("the deviations of the schedule are cut off, or too long")
+        made = [Deviation(label, nth, value) for label, nth, value in orjson.loads(plain)]
+    except (zlib.error, ValueError, TypeError) as error:
+        raise ScheduleError(f"the deviations of the schedule cannot be read: {error}") from error
+    if not all(isinstance(label, str) and _is_number(nth) and _is_number(value) for label, nth, value, *_ in made):
+        raise ScheduleError("the deviations of the schedule cannot be read: they are no list of label, time and value")
+    return made
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
