@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
+    from fakekube.util.choices import Choices
     from fakekube.webhooks.callables import Function
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
@@ -83,7 +84,8 @@ class Cluster:
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
     paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
     file of one, with the snapshot's options; keyword arguments that it decides are then refused.
-    ``member`` is for ``Fleet``, which says how time goes on.
+    ``schedule`` says what is chosen that is free in a real cluster, as docs/exploration.md has it:
+    ``1:17`` is the seed 17. ``member`` is for ``Fleet``, which says how time goes on.
     Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
@@ -91,7 +93,8 @@ class Cluster:
         self, *, options: ClusterOptions | None = None, outcome: Callback = None, on_exec: Callback = None,
         on_connect: Callback = None, on_metric: Callback = None, scheduler_plugins: Callback = None,
         extra: Iterable[Any] | str = (), state: "Snapshot | Path | str | None" = None,
-        load: "Path | str | Iterable[Path | str]" = (), member: "Membership | None" = None, **values: Any,
+        load: "Path | str | Iterable[Path | str]" = (), schedule: "Choices | str | None" = None,
+        member: "Membership | None" = None, **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
@@ -99,7 +102,9 @@ class Cluster:
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
         self._begins_with = self.options, state
         self._member = member
-        world = member.world if member is not None else World(self.options, state.time if state is not None else None)
+        world = member.world if member is not None else World(
+            self.options, state.time if state is not None else None, schedule=schedule)
+        self.choices = world.choices
         self.activity, self._clock, self.clock = world.activity, world.plain_clock, world.clock
         self.outside, self.driver = world.outside, world.driver
         self.driver.explainers.insert(0, self._reasons)
@@ -113,7 +118,7 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
-            find_cluster=member.find if member is not None else None)
+            find_cluster=member.find if member is not None else None, choices=self.choices)
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = _audit_file(self.options.audit_log)
@@ -154,6 +159,10 @@ class Cluster:
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
+        if self.driver.transit is not None:
+            from fakekube.apiserver.delays import Delays
+
+            self.apiserver.interceptors = (Delays(self.driver.transit), *self.apiserver.interceptors)
 
     def _reasons(self) -> Iterable[str]:
         from fakekube.composition import reasons
@@ -220,6 +229,8 @@ class Cluster:
             is_served=lambda: bool(self._servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
+        if self.driver.transit is not None:
+            self.driver.transit.calm = False  # what happens before is the same in every run
 
     # moments
 

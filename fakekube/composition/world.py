@@ -3,28 +3,53 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.composition.clocks import clock_of
-from fakekube.composition.options import ClusterOptions
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
 from fakekube.util.clusterclock import ClusterClock
-from fakekube.util.driver import driver_for
+from fakekube.util.driver import Driver, driver_for
 from fakekube.util.outside import ClientsOutside
 
 if TYPE_CHECKING:
     from fakekube.client.kubeconfig import Find
+    from fakekube.util.choices import Choices
 
 
 class World:
     """The clock that ``options`` ask for, from the Unix time ``at`` on, and what moves it.
 
-    ``plain_clock`` is for parts of clusters, ``clock`` for people.
+    ``plain_clock`` is for parts of clusters, ``clock`` for people. ``schedule`` says what is chosen
+    that is free in a real cluster, None: nothing. Raises OptionError.
     """
 
-    def __init__(self, options: ClusterOptions, at: float | None = None) -> None:
+    def __init__(
+        self, options: ClusterOptions, at: float | None = None, *, schedule: "Choices | str | None" = None,
+    ) -> None:
+        self.choices = _choices(schedule) if schedule else None
         self.activity = Activity()
-        self.plain_clock = clock_of(options, self.activity, at)
+        self.plain_clock = clock_of(options, self.activity, at, self.choices)
+        if self.choices is not None:
+            self.choices.tell_time = self.plain_clock.time
         self.outside = ClientsOutside(options.grace)
-        self.driver = driver_for(self.plain_clock, self.activity, self.outside)
+        self.driver = driver_for(self.plain_clock, self.activity, self.outside) if self.choices is None else (
+            self._exploring_driver(self.choices))
         self.clock = ClusterClock(self.plain_clock, self.driver)
+
+    def _exploring_driver(self, choices: "Choices") -> Driver:
+        from fakekube.util.transit import driver_with_transit
+
+        return driver_with_transit(choices, self.plain_clock, self.activity, self.outside)
+
+
+def _choices(schedule: "Choices | str") -> "Choices":
+    """Raises OptionError."""
+    from fakekube.util.choices import Choices, ScheduleError
+
+    if isinstance(schedule, Choices):
+        return schedule
+    try:
+        return Choices.of(schedule)
+    except ScheduleError as error:
+        raise OptionError(f"schedule: {error}") from error
 
 
 class Membership(NamedTuple):
