@@ -195,10 +195,7 @@ class Cluster:
             await self.stop()
             return
         await self.close()
-        failure = self.driver.take_failure()
-        if failure is not None:
-            # the block's own failure is the one to be seen first
-            error.add_note(f"and {failure!r}")
+        self.driver.note_failure(error)
 
     async def start(self) -> None:
         """Start the controllers, and create the manifests of ``load``.
