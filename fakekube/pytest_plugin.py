@@ -17,6 +17,7 @@ not pay.
 
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from sys import modules
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fakekube.exploration.items import ItemRun
     from fakekube.testing.background import BackgroundCluster
 
 INI = {
@@ -67,6 +69,8 @@ INI = {
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",
     "insecure": "true: a server may listen where other machines reach it",
+    "explore": "how many seeds a test runs with after its calm run, or which: 200, 201-400; see docs/exploration.md",
+    "schedule": "what is chosen that is free in a real cluster: 1:17 is the seed 17",
 }
 
 PATHS = {
@@ -79,8 +83,13 @@ PATHS = {
 GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
+NOT_OF_CLUSTERS = ("fleet", "explore")
+"""Options that say what is done with clusters, and not what one is like."""
+
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
 SECTION = "fakekube: what happened, and the seed"
+RUN = pytest.StashKey["ItemRun"]()
+"""The run of an explored test, while it runs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,6 +99,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, text in PATHS.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
+    group = parser.getgroup("fakekube")
+    group.addoption("--fakekube-explore", metavar="SEEDS", help="run tests with so many seeds (200), or these (201-400), too")
+    group.addoption("--fakekube-schedule", metavar="TEXT", help="run tests with this schedule, which an exploration has printed")
+    group.addoption("--fakekube-findings", metavar="FILE", help="write what was explored and found, as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -103,12 +116,55 @@ def pytest_configure(config: pytest.Config) -> None:
         manager.register(async_fixtures.plugin(manager.hasplugin("asyncio")), "fakekube-async")
 
 
+def _explore(item: pytest.Item) -> Any:
+    """What is said of exploring a test before its fixtures are asked: None when they may say it,
+    False when nobody says it.
+    """
+    names = getattr(item, "fixturenames", ())
+    if "fakekube_options_session" not in names or item.config.getoption("fakekube_schedule"):
+        return False
+    told = item.config.getoption("fakekube_explore")
+    if told:
+        return told
+    for marker in item.iter_markers("fakekube"):
+        if "explore" in marker.kwargs:
+            return marker.kwargs["explore"]
+    if told := item.config.getini("fakekube_explore"):
+        return told
+    info: Any = getattr(item, "_fixtureinfo", None)
+    found = info.name2fixturedefs.get("fakekube_options", ()) if info is not None else ()
+    return None if found and found[-1].func.__module__ != __name__ else False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A test that is to be explored runs more than once."""
+    explore = _explore(item)
+    if explore is False:
+        return None
+    from fakekube.exploration import items
+
+    return items.protocol(item, nextitem, explore, RUN)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What was explored."""
+    if "fakekube.exploration.items" not in modules and not config.getoption("fakekube_findings"):
+        return
+    from fakekube.exploration import items
+
+    items.summarize(terminalreporter, config.getoption("fakekube_findings"))
+
+
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Iterator[None]":
     """To the report of a test that failed, what its clusters did last, and how to have it again."""
     outcome: Any = yield
     report = outcome.get_result()
-    if report.when == "call" and report.failed:
+    run = item.stash.get(RUN, None)
+    if run is not None:
+        run.take(item, call, report)
+    if report.when == "call" and report.failed and (run is None or run.tells):
         used = getattr(item, "funcargs", {})
         clusters = [used[name] for name in CLUSTERS if name in used]
         if clusters:
@@ -193,6 +249,15 @@ def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: di
     return _told(fakekube_options_module, markers[::-1])
 
 
+@pytest.fixture
+def _fakekube_made_with(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> dict[str, Any]:
+    """What a test's cluster is made with: its options, and the schedule of this run."""
+    made = {name: value for name, value in fakekube_options.items() if name != "explore"}
+    run = request.node.stash.get(RUN, None)
+    schedule = run.choices if run is not None else request.config.getoption("fakekube_schedule")
+    return {**made, "schedule": schedule} if schedule else made
+
+
 @contextmanager
 def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluster]":
     from fakekube.composition.options import OptionError
@@ -200,7 +265,7 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
     with ExitStack() as stack:
         try:
-            given = {name: value for name, value in options.items() if name != "fleet"}
+            given = {name: value for name, value in options.items() if name not in NOT_OF_CLUSTERS}
             cluster = stack.enter_context(BackgroundCluster(**{"kubeconfig": folder / "kubeconfig", **given}))
         except OptionError as error:
             raise pytest.UsageError(f"fakekube: {error}") from error
@@ -208,13 +273,13 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
 
 @pytest.fixture
-def fakekube_server(fakekube_options: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
+def fakekube_server(_fakekube_made_with: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
     """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
 
     It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``,
     ``run_until(predicate)`` to be called from the test.
     """
-    with _served(fakekube_options, tmp_path) as cluster:
+    with _served(_fakekube_made_with, tmp_path) as cluster:
         yield cluster
 
 

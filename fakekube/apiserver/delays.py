@@ -1,9 +1,8 @@
 """How long requests take, and how late watches hear: what a seed draws of a network.
 
 An interceptor: it lets requests wait before they are answered, which may be after another's commit,
-and answers before they are sent. Events of a watch wait for themselves, in their order. What the
-cluster's own client in this process asks is never late: those are the hands of a test. Upstream has
-no counterpart: its network is real.
+and answers before they are sent. Events of a watch wait for themselves, in their order. Upstream
+has no counterpart: its network is real.
 """
 
 from collections import deque
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import Serve
     from fakekube.util.timers import Timer
 
-OWN_AGENT = "fakekube"
-"""Who asks as the cluster's own client."""
-
 
 class Delays:
     """An Interceptor that asks ``transit`` how late things are."""
@@ -32,7 +28,7 @@ class Delays:
         """The answer, late or not."""
         in_process = not request.peer
         who = request.headers.get("user-agent", "").partition("/")[0]
-        if not info.is_resource or (in_process and who == OWN_AGENT):
+        if not info.is_resource:
             return await serve(info, request)
         if info.verb == "watch":
             response = await serve(info, request)

@@ -10,6 +10,7 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
+    from fakekube.client.resources import Resource
     from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
@@ -227,7 +229,7 @@ class Cluster:
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
         if self.driver.transit is not None:
-            self.driver.transit.calm = False  # what happens before is the same in every run
+            self.driver.transit.begin(self.apiserver.storage)  # what happens before is the same in every run
 
     # moments
 
@@ -435,7 +437,7 @@ class Cluster:
                 self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
             if self._is_started:
                 resource = functionwebhooks.resource_of(configuration)
-                finish(self.client.create(resource, copy.deepcopy(configuration)))
+                self._create_now(resource, configuration)
             self._registered.append(configuration)
             return function
 
@@ -455,8 +457,12 @@ class Cluster:
         service = self._calls.registered.add(
             name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
         if self._is_started:
-            finish(self.client.create(API_SERVICES, copy.deepcopy(service)))
+            self._create_now(API_SERVICES, service)
         self._registered.append(service)
+
+    def _create_now(self, resource: "Resource", tree: Tree) -> None:
+        with self.driver.transit.on_time() if self.driver.transit is not None else nullcontext():
+            finish(self.client.create(resource, copy.deepcopy(tree)))
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.

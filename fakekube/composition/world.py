@@ -27,8 +27,6 @@ class World:
         self.choices = _choices(schedule) if schedule else None
         self.activity = Activity()
         self.plain_clock = clock_of(options, self.activity, at, self.choices)
-        if self.choices is not None:
-            self.choices.tell_time = self.plain_clock.time
         self.outside = ClientsOutside(options.grace)
         self.driver = driver_for(self.plain_clock, self.activity, self.outside) if self.choices is None else (
             self._exploring_driver(self.choices))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fakekube.util.choices import Deviation
 
 MOST_WRITES = 40
+WRITES_BEFORE = 3
 MOST_DEVIATIONS = 25
 MOST_FIELDS = 3
 
@@ -37,22 +38,24 @@ def told(found: "Found", command: str, histories: "Sequence[History]") -> Iterat
 
 
 def _lines(history: "History", deviations: "Sequence[Deviation]") -> Iterator[str]:
-    """Writes and deviations in the order of time; a deviation before the writes of its instant."""
-    writes = _writes(history, deviations)
-    waiting = list(deviations[:MOST_DEVIATIONS])
-    for change in writes:
-        while waiting and (waiting[0].time or 0.0) <= change.time:
-            yield _deviation(history, waiting.pop(0))
+    """Writes and deviations, each deviation after what was written before it."""
+    shown, waiting = list(deviations[:MOST_DEVIATIONS]), len(deviations) - MOST_DEVIATIONS
+    for change in _writes(history, shown):
+        while shown and (shown[0].revision or 0) < change.revision:
+            yield _deviation(history, shown.pop(0))
         yield from explain.lines(history, change, MOST_FIELDS)
-    for one in waiting:
+    for one in shown:
         yield _deviation(history, one)
-    if len(deviations) > MOST_DEVIATIONS:
-        yield f"> and {len(deviations) - MOST_DEVIATIONS} more deviations"
+    if waiting > 0:
+        yield f"> and {waiting} more deviations"
 
 
 def _writes(history: "History", deviations: "Sequence[Deviation]") -> "list[Change]":
-    """The last writes; those of the start, before anybody deviated, only as far as there is room."""
-    return explain.last_writes(history, MOST_WRITES)
+    """Writes from a little before the first deviation on."""
+    writes = explain.last_writes(history, len(history.changes))
+    first = min((one.revision for one in deviations if one.revision is not None), default=0)
+    before = [change for change in writes if change.revision <= first][-WRITES_BEFORE:]
+    return [*before, *(change for change in writes if change.revision > first)][:MOST_WRITES]
 
 
 def _deviation(history: "History", one: "Deviation") -> str:

@@ -51,7 +51,8 @@ class Deviation(NamedTuple):
     of so many ``possible`` answers.
 
     ``seconds`` is how long it delays something, None for an order; ``time`` when it was made, in
-    Unix seconds of the cluster, None where nobody knows.
+    Unix seconds of the cluster, and ``revision`` the version that the cluster was at, None where
+    nobody knows.
     """
 
     label: str
@@ -60,14 +61,16 @@ class Deviation(NamedTuple):
     possible: int = 0
     seconds: float | None = None
     time: float | None = None
+    revision: int | None = None
 
     def __str__(self) -> str:
         how = f"number {self.value + 1} of {self.possible} is taken" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
         return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
 
 
-def _nobody_knows() -> None:
-    """The time, where there is no clock."""
+def _unknown() -> tuple[None, None]:
+    """The time and the version, where there is no cluster."""
+    return None, None
 
 
 class Choices:
@@ -77,13 +80,13 @@ class Choices:
     everything is calm. ``deviations`` are those of this run so far.
     """
 
-    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed", "tell_time")
+    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed", "tell_moment")
 
     def __init__(self, seed: int | None = None, replayed: Iterable[Deviation] | None = None) -> None:
         assert seed is not None or replayed is not None, "draw from a seed, or replay"
         self.seed = seed
         self.deviations: list[Deviation] = []
-        self.tell_time: Callable[[], float | None] = _nobody_knows
+        self.tell_moment: Callable[[], tuple[float | None, int | None]] = _unknown
         self._planned = None if replayed is None else {(one.label, one.nth): one.value for one in replayed}
         self._times: dict[str, int] = {}
         self._rates: dict[str, float] = {}
@@ -134,7 +137,7 @@ class Choices:
             value = min(planned.get((label, nth), 0), count - 1)
         if value:
             seconds = DELAYS_SECONDS[value] if delays else None
-            self.deviations.append(Deviation(label, nth, value, count, seconds, self.tell_time()))
+            self.deviations.append(Deviation(label, nth, value, count, seconds, *self.tell_moment()))
         return value
 
     def _drawn(self, label: str, nth: int, count: int, group: str) -> int:

@@ -195,7 +195,7 @@ class VirtualDriver(Driver):
         """
         seconds, grace_seconds = seconds_of(duration), _seconds(grace)
         async with self:
-            await self._settle_outside(grace_seconds)
+            await self._begin_to_advance(grace_seconds)
             end = self.clock.time() + seconds
             while self._failure is None:
                 due = self.clock.next_due()
@@ -283,6 +283,9 @@ class VirtualDriver(Driver):
     def _written(self) -> tuple[int, int]:
         """Grows with every change that somebody saw, and with every write from outside."""
         return self.activity.progress, self.outside.writes
+
+    async def _begin_to_advance(self, grace_seconds: float | None) -> None:
+        await self._settle_outside(grace_seconds)
 
     async def _settle_outside(self, grace_seconds: float | None) -> None:
         await self._settle()

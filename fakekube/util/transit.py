@@ -6,8 +6,9 @@ that explores nothing, a driver lets none pass.
 """
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 from fakekube.util.activity import Activity
 from fakekube.util.choices import Choices
@@ -28,6 +29,12 @@ outside.
 """
 
 
+class HasRevision(Protocol):
+    """A storage."""
+
+    revision: int
+
+
 class Transit:
     """How late things are by ``choices``, on a cluster's clock, which ``driver`` moves.
 
@@ -38,6 +45,12 @@ class Transit:
         self.choices, self.clock, self._activity, self._driver = choices, clock, activity, driver
         self.calm = True
         self.count = 0  # of what is on its way
+
+    def begin(self, storage: HasRevision) -> None:
+        """From now on things may be late; the versions of ``storage`` tell when."""
+        clock = self.clock
+        self.choices.tell_moment = lambda: (clock.time(), storage.revision)
+        self.calm = False
 
     def may_be_late(self, *, in_process: bool) -> bool:
         """Whether the running task may be made to wait for time.
@@ -50,6 +63,15 @@ class Transit:
         driver = self._driver
         moves = driver.is_moved if isinstance(driver, TransitDriver) else True
         return moves or (in_process and self._activity.is_busy())
+
+    @contextmanager
+    def on_time(self) -> Iterator[None]:
+        """Nothing that is asked for in the block is late."""
+        before, self.calm = self.calm, True
+        try:
+            yield
+        finally:
+            self.calm = before
 
     async def sleep(self, seconds: float) -> None:
         """Be on the way for so long."""
@@ -86,6 +108,10 @@ class TransitDriver(VirtualDriver):
     def _is_due(self) -> bool:
         due = self.clock.next_due()
         return due is not None and (due <= self.clock.time() or self.transit.count > 0)
+
+    async def _begin_to_advance(self, grace_seconds: float | None) -> None:
+        """What is on its way has the time to come in which time is to pass."""
+        await self._quiet()
 
     def _grace_seconds(self, grace_seconds: float | None) -> float | None:
         if not self.transit.count:
