@@ -17,7 +17,6 @@ not pay.
 
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from sys import modules
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +24,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fakekube.exploration.items import ItemRun
     from fakekube.testing.background import BackgroundCluster
 
 INI = {
@@ -57,6 +55,7 @@ INI = {
     "anonymous_auth": "true: who asks without credentials is system:anonymous; false: refused (default: the administrator)",
     "tls": "true: servers speak TLS, and kubeconfigs carry their CA",
     "audit_log": "a file for audit events, one line of JSON each",
+    "record": "a file for what clients ask and are answered, lines of JSON (fakekube replay plays it)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
     "start": "where virtual time begins, 2026-01-01T00:00:00Z",
     "outcome": "how containers end: a function, module:function",
@@ -69,7 +68,6 @@ INI = {
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",
     "insecure": "true: a server may listen where other machines reach it",
-    "explore": "how many seeds a test runs with after its calm run, or which: 200, 201-400; see docs/exploration.md",
     "schedule": "what is chosen that is free in a real cluster: 1:17 is the seed 17",
 }
 
@@ -83,12 +81,16 @@ PATHS = {
 GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
-NOT_OF_CLUSTERS = ("fleet", "explore")
+EXPLORE = "explore"
+"""What is not what a cluster is like, but how often its test runs."""
+
+NOT_OF_CLUSTERS = ("fleet", EXPLORE)
 """Options that say what is done with clusters, and not what one is like."""
 
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
+RECORDED = "fakekube-recorded"
 SECTION = "fakekube: what happened, and the seed"
-RUN = pytest.StashKey["ItemRun"]()
+RUN = pytest.StashKey[Any]()
 """The run of an explored test, while it runs."""
 
 
@@ -98,6 +100,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
     for name, text in PATHS.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
+    parser.addini(f"fakekube_{EXPLORE}", "fakekube: with how many seeds tests run after the calm run, or which: 200, 201-400")
+    group = parser.getgroup("fakekube")
+    group.addoption("--fakekube-record", default="", metavar="FILE", help=(
+        "add what the tests' clients ask of clusters to FILE, lines of JSON (fakekube replay plays them)"))
+    group.addoption("--fakekube-record-secrets", action="store_true", help=(
+        "record values of Secrets, tokens and credentials as they are"))
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
     group = parser.getgroup("fakekube")
     group.addoption("--fakekube-explore", metavar="SEEDS", help="run tests with so many seeds (200), or these (201-400), too")
@@ -107,9 +115,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD))
+    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, EXPLORE))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
+    if file := config.getoption("--fakekube-record"):
+        from fakekube.testing.recorded import RecordedTests
+
+        manager.register(RecordedTests(Path(file), secrets=config.getoption("--fakekube-record-secrets")), RECORDED)
     if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
         from fakekube.testing import async_fixtures
 
@@ -126,14 +138,14 @@ def _explore(item: pytest.Item) -> Any:
     told = item.config.getoption("fakekube_explore")
     if told:
         return told
+    fixtures: Any = getattr(item, "_fixtureinfo", None)
+    for name in ("fakekube_options_session", "fakekube_options_module", "fakekube_options"):
+        if any(found.func.__module__ != __name__ for found in fixtures.name2fixturedefs.get(name, ())):
+            return None
     for marker in item.iter_markers("fakekube"):
-        if "explore" in marker.kwargs:
-            return marker.kwargs["explore"]
-    if told := item.config.getini("fakekube_explore"):
-        return told
-    info: Any = getattr(item, "_fixtureinfo", None)
-    found = info.name2fixturedefs.get("fakekube_options", ()) if info is not None else ()
-    return None if found and found[-1].func.__module__ != __name__ else False
+        if EXPLORE in marker.kwargs:
+            return marker.kwargs[EXPLORE] or False
+    return item.config.getini(f"fakekube_{EXPLORE}") or False
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -148,12 +160,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What was explored."""
-    if "fakekube.exploration.items" not in modules and not config.getoption("fakekube_findings"):
-        return
-    from fakekube.exploration import items
+    """What was explored, if anything was."""
+    from fakekube.exploration import PROPERTY
 
-    items.summarize(terminalreporter, config.getoption("fakekube_findings"))
+    findings = config.getoption("fakekube_findings")
+    told = (one for reports in terminalreporter.stats.values() for one in reports)
+    if findings or any(PROPERTY in dict(getattr(one, "user_properties", ())) for one in told):
+        from fakekube.exploration import items
+
+        items.summarize(terminalreporter, findings)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -186,7 +201,7 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
         if "state" in marker.kwargs:  # decides what farther places have said otherwise
             result = _beside_a_snapshot(result)
         result.update(marker.kwargs)
-    known = (*INI, *PATHS, GUARD)
+    known = (*INI, *PATHS, GUARD, EXPLORE)
     for name in result:
         if name not in known and not _is_addon(name):
             raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
@@ -217,12 +232,14 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
     Override it in a conftest to decide otherwise.
     """
     values: dict[str, Any] = {GUARD: True}
-    for name in (*INI, GUARD):
+    for name in (*INI, GUARD, EXPLORE):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
     for name in PATHS:
         if paths := request.config.getini(f"fakekube_{name}"):
             values[name] = paths if name == "load" else paths[0]
+    if (recorded := request.config.pluginmanager.get_plugin(RECORDED)) is not None:
+        values["record"] = recorded.recorder
     return values
 
 
@@ -252,9 +269,11 @@ def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: di
 @pytest.fixture
 def _fakekube_made_with(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> dict[str, Any]:
     """What a test's cluster is made with: its options, and the schedule of this run."""
-    made = {name: value for name, value in fakekube_options.items() if name != "explore"}
+    made = {name: value for name, value in fakekube_options.items() if name != EXPLORE}
     run = request.node.stash.get(RUN, None)
     schedule = run.choices if run is not None else request.config.getoption("fakekube_schedule")
+    if run is not None and schedule is not None:  # what the calm run has proven need not be proven again
+        made[GUARD] = False
     return {**made, "schedule": schedule} if schedule else made
 
 

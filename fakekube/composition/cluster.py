@@ -10,7 +10,6 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +24,7 @@ from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
+from fakekube.composition.front import RECORDING, Front, audit_file
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
@@ -32,22 +32,22 @@ from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
 from fakekube.util.durations import Duration
 from fakekube.util.rng import Rng
-from fakekube.util.tasks import Tasks, finish
+from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
-    from fakekube.client.resources import Resource
-    from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.composition.world import Membership
+    from fakekube.recording.recorder import Recorder
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
+    from fakekube.tracing.trace import Trace
     from fakekube.util.choices import Choices
     from fakekube.webhooks.callables import Function
 
@@ -60,15 +60,6 @@ def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
     from fakekube.composition.snapshot import Snapshot, read
 
     return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-
-
-def _audit_file(name: str) -> "AuditFile | None":
-    """Where audit events go; None without a name. Raises OptionError."""
-    if not name:
-        return None
-    from fakekube.composition.auditfile import AuditFile
-
-    return AuditFile(name)
 
 
 class Cluster:
@@ -86,8 +77,8 @@ class Cluster:
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
     paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
     file of one, with the snapshot's options; keyword arguments that it decides are then refused.
-    ``schedule`` says what is chosen that is free in a real cluster, as docs/exploration.md has it:
-    ``1:17`` is the seed 17. ``member`` is for ``Fleet``, which says how time goes on.
+    ``schedule`` says what happens where a real cluster is free: ``1:17`` is the seed 17. ``member``
+    is for ``Fleet``, which says how time goes on.
     Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
@@ -102,13 +93,10 @@ class Cluster:
             raise OptionError("give either options or keyword arguments")
         state = _snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
-        self._begins_with = self.options, state
-        self._member = member
-        world = member.world if member is not None else World(
-            self.options, state.time if state is not None else None, schedule=schedule)
-        self.choices = world.choices
-        self.activity, self._clock, self.clock = world.activity, world.plain_clock, world.clock
-        self.outside, self.driver = world.outside, world.driver
+        self._begins_with, self._member = (self.options, state), member
+        self._world = world = member.world if member is not None else World(self.options, state and state.time, schedule)
+        self.activity, self.outside, self.driver = world.activity, world.outside, world.driver
+        self._clock, self.clock = world.plain_clock, world.clock
         self.driver.explainers.insert(0, self._reasons)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -120,19 +108,21 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
-            find_cluster=member.find if member is not None else None, choices=self.choices)
+            find_cluster=member.find if member is not None else None, choices=world.choices)
         self._identity = Identity(self.options)
         self.token = self._identity.token
-        self._audit = _audit_file(self.options.audit_log)
+        self._audit = audit_file(self.options.audit_log)
+        self._front = Front(
+            self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
-        self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
-        self._servers: list[Served] = []
+        self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
+        self.client = Client(self._front.open(self.apiserver, self.options), user_agent="fakekube", user=users.admin())
         self._registered: list[Tree] = []
         self._is_started = False
         self._registered += self._calls.let_call(
-            self._controllers.addons(self.options), self.client, self._controllers.find_component)
+            self._controllers.addons(self.options), self._own_client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -159,12 +149,10 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers, why=self.why)
+            controllers=self._controllers, why=self.why, trace=self.trace)
+        self.apiserver.extra_paths[RECORDING] = self._front.answer
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
-        if self.driver.transit is not None:
-            from fakekube.apiserver.delays import Delays
-
-            self.apiserver.interceptors = (Delays(self.driver.transit), *self.apiserver.interceptors)
+        self._world.delay(self.apiserver)
 
     def _reasons(self) -> Iterable[str]:
         from fakekube.composition import reasons
@@ -173,8 +161,7 @@ class Cluster:
         return [*told, *reasons.warnings(self.apiserver.storage, told)]
 
     def _has_service_accounts(self) -> bool:
-        option = self.options.controllers
-        return option == "*" or "serviceaccount" in controllermanager.selected(option)
+        return "serviceaccount" in controllermanager.selected(self.options.controllers)
 
     @property
     def root_ca(self) -> str:
@@ -214,9 +201,9 @@ class Cluster:
         if self.options.default_storage_class:
             from fakekube.composition import defaultstorageclass
 
-            await defaultstorageclass.create(self.client)
+            await defaultstorageclass.create(self._own_client)
         if self._registered:
-            await self.load(self._registered)
+            await self._create(self._own_client, self._registered)
         self._is_started = True
         for manifests in self._manifests:
             await self.load(manifests)
@@ -224,12 +211,11 @@ class Cluster:
     async def _start_controllers(self) -> None:
         self._plane.start()
         await self._controllers.start(
-            self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
-            is_served=lambda: bool(self._servers))
+            self._own_client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
+            is_served=lambda: bool(self._front.servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
-        if self.driver.transit is not None:
-            self.driver.transit.begin(self.apiserver.storage)  # what happens before is the same in every run
+        self._world.begin(self.apiserver.storage)
 
     # moments
 
@@ -301,20 +287,24 @@ class Cluster:
         was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         addons = self._controllers.addons(options)
         self._build(options, state)
-        self._calls.let_call(addons, self.client, self._controllers.find_component)
+        self._calls.let_call(addons, self._own_client, self._controllers.find_component)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
+        self._own_client.forget_resources()
         self.client.forget_resources()
-        for server in self._servers:
-            server.handle_with(self.apiserver)
+        self._front.lead_to(self.apiserver, options)
         if self._member is None:
             self._clock.jump_to(time)
         before.retire()
         if was_running:
             await self._start_controllers()
+
+    def record(self, recorder: "Recorder | None") -> None:
+        """Let a recorder take what clients ask from now on, in place of another; None ends it."""
+        self._front.record(recorder)
 
     async def stop(self) -> None:
         """Stop servers, then controllers.
@@ -326,13 +316,14 @@ class Cluster:
 
     async def close(self) -> None:
         """Stop, and raise nothing."""
-        for server in self._servers:
+        for server in self._front.servers:
             await server.stop()
-        self._servers.clear()
+        self._front.servers.clear()
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
         await self._calls.close()
+        self._front.flush()
         if self._audit is not None:
             self._audit.close()
 
@@ -402,11 +393,14 @@ class Cluster:
         over it. KWOK's Stages and KwokConfiguration are for the kubelet, see ``docs/kubelet.md``.
         Raises APIError; OptionError for what is no manifest, and for a Stage that is not valid.
         """
+        return await self._create(self.client, manifests)
+
+    async def _create(self, client: Client, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
         from fakekube.composition.manifests import create_all
 
         controllers = self._controllers
         add_stages = controllers.add_stages if controllers.runs_kubelet else None
-        return await create_all(self.client, manifests, add_stages=add_stages)
+        return await create_all(client, manifests, add_stages=add_stages)
 
     async def why(self, what: str, *, namespace: str = "default") -> "Answer":
         """Why an object waits, and the smallest change that would let it go on.
@@ -417,6 +411,16 @@ class Cluster:
         from fakekube.composition import why
 
         return await why.answer(self.client, self.apiserver.storage, self._controllers.why, what, namespace)
+
+    async def trace(self, what: str, *, namespace: str = "default", field: str = "", last: int = 20) -> "Trace":
+        """The causes of an object's state, back to the first requests: ``print`` shows them.
+
+        ``what`` (``pod/web-0``) may be gone. Told are its ``last`` changes (0: all), or what led to
+        the present value of a ``field``. Raises APIError, see docs/tracing.md.
+        """
+        from fakekube.composition import traces
+
+        return await traces.of_object(self.client, self.snapshot(), what, namespace=namespace, field=field, last=last)
 
     def webhook(
         self, *resources: str, operations: Iterable[str] = ("CREATE", "UPDATE"), mutating: bool = False, name: str = "",
@@ -437,7 +441,7 @@ class Cluster:
                 self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
             if self._is_started:
                 resource = functionwebhooks.resource_of(configuration)
-                self._create_now(resource, configuration)
+                self._world.finish(self._own_client.create(resource, copy.deepcopy(configuration)))
             self._registered.append(configuration)
             return function
 
@@ -457,12 +461,8 @@ class Cluster:
         service = self._calls.registered.add(
             name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
         if self._is_started:
-            self._create_now(API_SERVICES, service)
+            self._world.finish(self._own_client.create(API_SERVICES, copy.deepcopy(service)))
         self._registered.append(service)
-
-    def _create_now(self, resource: "Resource", tree: Tree) -> None:
-        with self.driver.transit.on_time() if self.driver.transit is not None else nullcontext():
-            finish(self.client.create(resource, copy.deepcopy(tree)))
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.
@@ -489,11 +489,12 @@ class Cluster:
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, identity=self._identity, clock=self.clock, activity=self.activity, host=host, port=port,
-            insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
-            allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
+            self._front.transport.handler, identity=self._identity, clock=self.clock, activity=self.activity, host=host,
+            port=port, insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"],
+            allow_hosts=self.options.allow_host, allow_origins=self.options.allow_origin,
+            names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
         self.outside.listens = isinstance(self._clock, ManualClock)
-        self._servers.append(server)
+        self._front.servers.append(server)
         return server

@@ -1,6 +1,8 @@
 """Time, and what has to end before it moves: of one cluster, or of all clusters of a fleet."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.options import ClusterOptions, OptionError
@@ -8,10 +10,16 @@ from fakekube.util.activity import Activity
 from fakekube.util.clusterclock import ClusterClock
 from fakekube.util.driver import Driver, driver_for
 from fakekube.util.outside import ClientsOutside
+from fakekube.util.tasks import finish
 
 if TYPE_CHECKING:
+    from fakekube.apiserver.apiserver import APIServer
     from fakekube.client.kubeconfig import Find
+    from fakekube.storage.memory import Storage
     from fakekube.util.choices import Choices
+
+
+T = TypeVar("T")
 
 
 class World:
@@ -22,7 +30,7 @@ class World:
     """
 
     def __init__(
-        self, options: ClusterOptions, at: float | None = None, *, schedule: "Choices | str | None" = None,
+        self, options: ClusterOptions, at: float | None = None, schedule: "Choices | str | None" = None,
     ) -> None:
         self.choices = _choices(schedule) if schedule else None
         self.activity = Activity()
@@ -32,8 +40,26 @@ class World:
             self._exploring_driver(self.choices))
         self.clock = ClusterClock(self.plain_clock, self.driver)
 
+    def delay(self, apiserver: "APIServer") -> None:
+        """Let requests to a server, and what its watches tell, be late, where a schedule says so.
+        """
+        if self.driver.transit is not None:
+            from fakekube.apiserver.delays import Delays
+
+            apiserver.interceptors = (Delays(self.driver.transit), *apiserver.interceptors)
+
+    def begin(self, storage: "Storage") -> None:
+        """A cluster has started; what happens before is the same in every run."""
+        if self.driver.transit is not None:
+            self.driver.transit.begin(storage)
+
+    def finish(self, coro: Coroutine[Any, Any, T]) -> T:
+        """What a request that has nothing to wait for returns or raises; nothing makes it late."""
+        with nullcontext() if self.driver.transit is None else self.driver.transit.on_time():
+            return finish(coro)
+
     def _exploring_driver(self, choices: "Choices") -> Driver:
-        from fakekube.util.transit import driver_with_transit
+        from fakekube.util.transitdriver import driver_with_transit
 
         return driver_with_transit(choices, self.plain_clock, self.activity, self.outside)
 

@@ -6,7 +6,6 @@ same order, and the selectable fields (a pod's phase and node, say) went through
 Leases and Events are left out: heartbeats and words.
 """
 
-from collections.abc import Iterable
 from hashlib import blake2b
 from heapq import merge
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.storage.record import Event
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fakekube.storage.memory import Storage
 
 LEFT_OUT = ("leases", "events")

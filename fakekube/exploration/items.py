@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from fakekube.exploration import runner, story
+from fakekube.exploration import PROPERTY, runner, story
 from fakekube.exploration.distinct import fingerprint
 from fakekube.exploration.runner import Explored, Found, Verdict
 from fakekube.testing.background import BackgroundCluster
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 OWN_CLUSTERS = ("fake_cluster", "fakekube_server", "fake_fleet")
 """Fixtures that a test has for itself; the others live on from run to run."""
 SECTION = "fakekube: the seed that fails"
-PROPERTY = "fakekube explored"
-"""The property of a report that says what was explored, as JSON; so it passes through xdist."""
 
 
 class ItemRun:
@@ -99,8 +97,8 @@ class _Sibling:
 class ExploredItem:
     """The exploration of one test.
 
-    ``explore`` is what is said before its fixtures are asked; under ``key`` of the item's stash lies
-    the run that goes on.
+    ``explore`` is what is said before its fixtures are asked; under ``key`` of the item's stash
+    lies the run that goes on.
     """
 
     def __init__(
@@ -170,7 +168,8 @@ class ExploredItem:
 def protocol(
     item: pytest.Item, nextitem: pytest.Item | None, explore: Any, key: pytest.StashKey[ItemRun],
 ) -> bool:
-    """What ``pytest_runtest_protocol`` does for a test that may be explored; see ``ExploredItem``."""
+    """What ``pytest_runtest_protocol`` does for a test that may be explored; see ``ExploredItem``.
+    """
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in ExploredItem(item, nextitem, explore, key).reports():
         item.ihook.pytest_runtest_logreport(report=report)

@@ -22,11 +22,11 @@ def shrunk(whole: tuple[T, ...], fails: Fails[T], most_runs: int = MOST_RUNS) ->
 
     ``whole`` is known to fail. With ``most_runs`` it may end before that.
     """
-    runs, parts = 0, 1
-    made = fails(()) if whole and most_runs else None
-    if made is not None or not whole:
-        return made or (), int(bool(whole))
-    runs += 1
+    if not whole or not most_runs:
+        return whole, 0
+    runs, parts = 1, 1
+    if (made := fails(())) is not None:
+        return made, runs
     while runs < most_runs and len(whole) > 1:
         parts = max(2, min(parts, len(whole)))
         size, smaller = -(-len(whole) // parts), None

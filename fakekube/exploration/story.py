@@ -1,5 +1,5 @@
-"""A failure of a seed told to people: what differs from the calm run, and what was written, by whom,
-when, and because of what.
+"""A failure of a seed told to people: what differs from the calm run, and what was written, by
+whom, when, and because of what.
 """
 
 from collections.abc import Iterator, Sequence

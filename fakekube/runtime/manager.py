@@ -49,8 +49,8 @@ class Manager:
         choices: "Choices | None" = None, process_of: Callable[[str], str] = str,
     ) -> None:
         self.tasks = tasks.child()
-        self._make_informers = lambda client: Informers(
-            client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
+        self._make_informers: Callable[[Client], Informers] = partial(
+            Informers, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
             watch_timeout_seconds=watch_timeout_seconds, presence=presence,
         )
         self.informers = self._make_informers(client)

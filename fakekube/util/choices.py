@@ -64,7 +64,8 @@ class Deviation(NamedTuple):
     revision: int | None = None
 
     def __str__(self) -> str:
-        how = f"number {self.value + 1} of {self.possible} is taken" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
+        taken = f"number {self.value + 1} of {self.possible} is taken"
+        how = taken if self.seconds is None else f"{self.seconds * 1000:g} ms late"
         return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
 
 
