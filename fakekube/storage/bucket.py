@@ -281,6 +281,8 @@ class Bucket:
         ``deliver`` must be quick and may not write. ``closed()`` is called when the resource itself
         goes away. Raises Compacted.
         """
+        if since < self.storage.oldest_watchable:
+            raise Compacted(self.storage.oldest_watchable)
         history = past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
