@@ -14,11 +14,11 @@ import orjson
 from fakekube.apiextensions.objects.defaulting import defaulter
 from fakekube.apiextensions.objects.metadata import MetadataReader, coerce_embedded
 from fakekube.apiextensions.objects.pruning import drop_nulls, is_clean_object, prune, with_go_numbers
+from fakekube.apimachinery.duplicates import Members, repeated_keys
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.decode import Decoded
-from fakekube.schema.duplicates import Members, repeated_keys
 from fakekube.schema.structural import Schema
 
 

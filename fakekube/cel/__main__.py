@@ -8,9 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from fakekube.apimachinery import yaml
 from fakekube.apimachinery.releases import BY_NAME, NEWEST, OLDEST
 from fakekube.cel import errors, trial
-from fakekube.schema import yaml
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from fakekube.apimachinery import yamlfiles
 from fakekube.composition import options
 from fakekube.composition.options import ClusterOptions, OptionError
 
@@ -110,7 +110,10 @@ def read(path: Path) -> dict[str, Any]:
 
     Raises OptionError, one sentence.
     """
-    content = _parsed(path)
+    try:
+        content = yamlfiles.read(path)
+    except yamlfiles.FileError as error:
+        raise OptionError(str(error)) from error
     try:
         found = ServeConfiguration.model_validate({} if content is None else content)
     except ValidationError as error:
@@ -143,17 +146,6 @@ def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
         described.pop("title", None)
         described["description"] = helps[PARAMETERS.get(name, name)]
     return schema
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        raise OptionError(f"{path}: {where}{error.problem}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise OptionError(f"{path}: {str(error).splitlines()[0]}") from error
 
 
 def _check(values: dict[str, Any], path: Path) -> None:

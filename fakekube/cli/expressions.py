@@ -2,9 +2,9 @@
 
 import click
 
+from fakekube.apimachinery import yaml
 from fakekube.apimachinery.releases import BY_NAME, NEWEST, OLDEST, minor_of
 from fakekube.cel import errors, trial
-from fakekube.schema import yaml
 
 
 def evaluate(expression: str, data: bytes, release: str, *, new: bool, verbose: bool) -> int:

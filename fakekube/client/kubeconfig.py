@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from fakekube.apimachinery import yamlfiles
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.client import Client
 from fakekube.client.http import HTTP
@@ -45,11 +44,9 @@ def load_client(
     if file is None:
         return _in_cluster(user_agent, activity)
     try:
-        config = yaml.safe_load(file.read_text())
-    except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{file}: {error}") from error
+        config = yamlfiles.read(file)
+    except yamlfiles.FileError as error:
+        raise ConfigError(str(error)) from error
     return client_of(config, str(file), folder=file.parent, context=context, user_agent=user_agent, activity=activity)
 
 

@@ -36,9 +36,9 @@ def read(name: str) -> dict[str, Tree]:
 
 def parsed(path: Path, option: str) -> Any:
     """The tree that stands in a file of YAML. Raises OptionError, which names the option."""
-    import yaml
+    from fakekube.apimachinery import yamlfiles
 
     try:
-        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise OptionError(f"{option}: {path}: {' '.join(str(error).split())}") from error
+        return yamlfiles.read(path)
+    except yamlfiles.FileError as error:
+        raise OptionError(f"{option}: {error}") from error

@@ -39,12 +39,12 @@ def read(text: str, name: str = "manifest") -> list[Tree]:
 
     Raises OptionError for what is no manifest, with the file's name.
     """
-    import yaml
+    from fakekube.apimachinery import yamlfiles
 
     try:
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise OptionError(f"{name}: {' '.join(str(error).split())}") from error
+        documents = yamlfiles.documents(text, name)
+    except yamlfiles.FileError as error:
+        raise OptionError(str(error)) from error
     result: list[Tree] = []
     for document in documents:
         if document is not None:
@@ -71,12 +71,12 @@ def read_files(path: Path) -> list[Tree]:
 
 
 def _text_of(path: Path) -> str:
+    from fakekube.apimachinery import yamlfiles
+
     try:
-        return path.read_text()
-    except UnicodeDecodeError:
-        raise OptionError(f"{path}: it is binary, and no manifest") from None
-    except OSError as error:
-        raise OptionError(f"{path}: {error.strerror}") from error
+        return yamlfiles.text_of(path)
+    except yamlfiles.FileError as error:
+        raise OptionError(str(error)) from error
 
 
 def _unpacked(document: object, name: str) -> Iterator[Tree]:

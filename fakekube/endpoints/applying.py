@@ -34,7 +34,7 @@ def apply_of(
 
     Raises 400 for a body that is no map.
     """
-    from fakekube.schema import yaml
+    from fakekube.apimachinery import yaml
 
     try:
         value, repeated = yaml.load(request.body)

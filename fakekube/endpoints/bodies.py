@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fakekube.apimachinery import errors, gojson
+from fakekube.apimachinery.duplicates import may_repeat, merged
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
@@ -22,7 +23,6 @@ from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
 from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import may_repeat, merged
 from fakekube.util.nesting import is_deep
 
 SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
@@ -85,7 +85,7 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
     if media == PROTOBUF:
         return Parsed(services.protobuf.decode(body), [], [], media)
     if media == YAML:
-        from fakekube.schema import yaml  # costs as much as a tenth of the server's start
+        from fakekube.apimachinery import yaml  # costs as much as a tenth of the server's start
 
         value, repeated = yaml.load(body)
         texts = (

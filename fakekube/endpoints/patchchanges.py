@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import errors, field_errors, gojson
+from fakekube.apimachinery.duplicates import duplicate_keys, faults_of_operations
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gotext import value_text
@@ -25,7 +26,6 @@ from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import duplicate_keys, faults_of_operations
 from fakekube.util.nesting import is_deep
 
 JSON_PATCH = "application/json-patch+json"

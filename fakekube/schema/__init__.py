@@ -4,8 +4,8 @@ Read ``structural`` first, then ``decode``.
 
 ``definitions`` opens the tables of a Kubernetes release, ``fields`` makes definitions of kinds that
 no release has, ``compile`` turns a schema into readers (``scalars``, ``composites``) that answer as
-Go's typed decoding would, ``duplicates`` and ``yaml`` read the forms a body comes in.
+Go's typed decoding would. The forms a body comes in are read by ``apimachinery``: ``duplicates``
+and ``yaml``.
 
-Upstream: sigs.k8s.io/json and sigs.k8s.io/yaml for bodies, kube-openapi and the structural schemas
-of apiextensions.
+Upstream: sigs.k8s.io/json for bodies, kube-openapi and the structural schemas of apiextensions.
 """

@@ -14,9 +14,9 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from fakekube.apimachinery.duplicates import Members
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
-from fakekube.schema.duplicates import Members
 from fakekube.schema.structural import Schema
 from fakekube.schema.walk import ConverterWalk, DecodeError, NumberText, StrictWalk, Walk
 

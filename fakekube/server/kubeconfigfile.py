@@ -105,7 +105,7 @@ class KubeconfigFile:
         try:
             text = data.decode()
             found = _parsed(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise self._foreign() from None
         if not _is_kubeconfig(found):
             raise self._foreign()
@@ -116,7 +116,7 @@ class KubeconfigFile:
 
 
 def _parsed(text: str) -> Any:
-    """Raises ValueError for what is neither JSON nor YAML."""
+    """Raises FileError for what is neither JSON nor YAML."""
     if not text.strip():
         return {}
     if _is_json(text):
@@ -124,19 +124,9 @@ def _parsed(text: str) -> Any:
             return json.loads(text)
         except ValueError:
             pass  # YAML in braces
-    import yaml
+    from fakekube.apimachinery import yamlfiles
 
-    class Loader(yaml.SafeLoader):
-        """Keeps times as the texts that they are."""
-
-        yaml_implicit_resolvers = {  # noqa: RUF012 - the library's way
-            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
-
-    try:
-        return yaml.load(text, Loader=Loader)  # noqa: S506 - it is a SafeLoader
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+    return yamlfiles.one(text, "kubeconfig")
 
 
 def _is_json(text: str) -> bool:

@@ -171,7 +171,7 @@ def _value(body: bytes, problem: str) -> Any:
     try:
         if body.lstrip()[:1] == b"{" or len(body) > LARGE_BYTES:
             return gojson.loads(body)
-        from fakekube.schema import yaml  # webhooks answer JSON, but for those that fail
+        from fakekube.apimachinery import yaml  # webhooks answer JSON, but for those that fail
 
         return yaml.load(body)[0]
     except gojson.SyntaxProblem as error:

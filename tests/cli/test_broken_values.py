@@ -78,7 +78,7 @@ def test_a_broken_value_is_one_sentence(
     (["serve", "--port", "99999"], 2, "99999 is not in the range"), (["nope"], 2, "No such command"),
     (["serve", "--clock", "1e9"], 1, "clock: '1e9' is too fast: a factor is at most 1,000,000"),
     (["serve", "--bind-address", ""], 1, "'' is no address"), (["serve", "--nope"], 2, "No such option"),
-    (["serve", "--load", "binary"], 1, "binary: it is binary, and no manifest"), (["diff", "binary"], 2, "Missing argument"),
+    (["serve", "--load", "binary"], 1, "binary: it is binary, and no YAML"), (["diff", "binary"], 2, "Missing argument"),
     (["serve", "--load", "http://127.0.0.1:1/a.yaml"], 1, "is a URL, and nothing is fetched"),
     (["serve", "--load", "empty"], 1, "empty: there is no file of *.yaml, *.yml, *.json in this directory"),
     (["serve", "--load", "-", "--load", "-"], 1, "standard input can be read once only"),

@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import click
-import yaml
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
@@ -95,7 +94,7 @@ class Story(ABC):
 
     async def create(self, manifests: str) -> None:
         """Create what a YAML text holds, and show its beginning."""
-        await self.cluster.load(list(yaml.safe_load_all(manifests)))
+        await self.cluster.load(manifests)
 
     async def until(self, predicate: Callable[[], Any]) -> Any:
         """Let time run until the table showed something, be it for a moment: it is looked for after

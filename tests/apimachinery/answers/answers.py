@@ -39,10 +39,10 @@ from fakekube.apimachinery import (
     strfmt,
     times,
 )
+from fakekube.apimachinery import yaml as go_yaml
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.schema import definitions
-from fakekube.schema import yaml as go_yaml
 from fakekube.util import base64url, cron, durations, nesting, treediff
 
 FOLDER = Path(__file__).parent

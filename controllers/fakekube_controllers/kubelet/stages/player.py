@@ -8,7 +8,6 @@ kwok/pkg/kwok/controllers/{pod,node}_controller.go.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fakekube.apimachinery import meta, times
@@ -209,11 +208,11 @@ class Player:
             await self._client.patch(resource, name, namespace, body, type=type_of, subresource=subresource)
 
     def _made(self, template: Template, kind: str, tree: Tree) -> Any:
-        import yaml
+        from fakekube.apimachinery import yaml
 
         text = render(template, tree, self._functions(kind, tree))
         try:
-            return _json(yaml.load(text, Loader=yaml.CSafeLoader)) or {}
+            return yaml.load(text.encode())[0] or {}
         except yaml.YAMLError as error:
             raise TemplateError(f"what it makes is no YAML: {error}") from error
 
@@ -242,12 +241,3 @@ def _below(root: str, operations: Any) -> list[Tree]:
     if not isinstance(operations, list) or not all(isinstance(each, dict) and "path" in each for each in operations):
         raise TemplateError("what it makes is no JSON patch")
     return [{**each, "path": f"/{root}{each['path']}"} for each in operations] if root else operations
-
-
-def _json(value: Any) -> Any:
-    """YAML's times as texts, which is all that JSON has."""
-    if isinstance(value, dict):
-        return {str(key): _json(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_json(part) for part in value]
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else value

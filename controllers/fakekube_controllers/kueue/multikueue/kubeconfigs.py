@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import yaml
-
 from fakekube.apimachinery import names as object_names
+from fakekube.apimachinery import yaml
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
 from fakekube_controllers.kueue import names
@@ -107,8 +106,8 @@ def _allowed_path(location: str) -> Path:
 def _validated(text: str) -> Tree:
     """A kubeconfig that asks for nothing unsafe. Raises CannotLoad."""
     try:
-        config = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        config = yaml.load(text.encode())[0]
+    except ValueError as error:
         raise CannotLoad(INSECURE_KUBECONFIG, f"failed to parse kubeconfig(apiconfig): {_line(error)}") from error
     if not isinstance(config, dict):
         raise CannotLoad(INSECURE_KUBECONFIG, "failed to parse kubeconfig(apiconfig): it is no mapping")

@@ -6,7 +6,6 @@ will have, and is admitted with quota for all of them. Every other pod says by t
 PodGroupSets, a gate of our own. A role stands where other groups have the hash of a pod's shape.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ SETS = field_errors.key("metadata.annotations", names.POD_GROUP_SETS_ANNOTATION)
 ROLE = field_errors.key("metadata.labels", names.POD_GROUP_ROLE_LABEL)
 TOTAL_COUNT = field_errors.key("metadata.annotations", names.POD_GROUP_TOTAL_COUNT_ANNOTATION)
 FIELDS, TEMPLATE_FIELDS = ("name", "count", "template"), ("metadata", "spec")
-MAX_DEPTH, MAX_COUNT = 64, 2**31 - 1
+MAX_COUNT = 2**31 - 1
 
 
 class SetsError(ValueError):
@@ -50,22 +49,15 @@ def parse(text: str, features: Features) -> list[Tree]:
 
 def _loaded(text: str) -> Any:
     """What a text says, as JSON; nothing deep, and nothing that stands for more than its length."""
-    import yaml
+    from fakekube.apimachinery import yaml
 
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
-                raise SetsError("must be YAML without aliases, and not deep")
-        return json.loads(json.dumps(yaml.load(text, Loader=yaml.CSafeLoader), allow_nan=False))
-    except SetsError:
-        raise
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
-        raise SetsError(f"is no YAML: line {line}: {error.problem}") from error
-    except (yaml.YAMLError, TypeError, ValueError) as error:
-        raise SetsError("is no YAML that JSON could hold") from error
+        found = yaml.load_all(text.encode(), aliases=False)
+    except yaml.YAMLError as error:
+        raise SetsError(f"is no YAML: {f'line {error.line}: ' if error.line else ''}{error.problem}") from error
+    except ValueError as error:  # half of a surrogate pair
+        raise SetsError(f"is no YAML: {error}") from error
+    return found[0] if len(found) == 1 else None
 
 
 def _read(found: Any) -> Tree:

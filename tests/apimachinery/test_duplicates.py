@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.apimachinery.duplicates import duplicate_keys, may_repeat, merged
 from fakekube.schema.decode import Codec
-from fakekube.schema.duplicates import duplicate_keys, may_repeat, merged
 from tests.schema.releases import schema
 
 TREES = st.recursive(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.schema import yaml
+from fakekube.apimachinery import yaml
 
 
 @pytest.mark.spec("API-026")

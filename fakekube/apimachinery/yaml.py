@@ -1,9 +1,11 @@
-"""YAML bodies as the API server reads them: turned into JSON first, with the words of Go's YAML
-package.
+"""YAML as all of Kubernetes reads it, bodies and files alike: turned into JSON first, with the
+words of Go's YAML package.
 
 Scalars follow YAML 1.1 for booleans and octal numbers, times stay texts, base 60 does not exist.
 Keys become texts and are sorted, for that is what upstream's way through JSON does to them. A whole
-number stays whole however it was written. Only the first document of a stream counts.
+number stays whole however it was written. What is nested deeper than MAX_LEVELS is refused while it
+is read: libyaml's own way of making values overruns the stack there. Nothing else calls its
+readers; files are read by ``yamlfiles``.
 
 Upstream: sigs.k8s.io/yaml (YAMLToJSON and YAMLToJSONStrict) on go.yaml.in/yaml/v2. Left out: Go's
 spelling of floats and large numbers where an error quotes the value of a null key.
@@ -18,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import yaml
 
+from fakekube.apimachinery import duplicates
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
-from fakekube.schema import duplicates
 from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, Json] = {
@@ -50,19 +52,26 @@ _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
 _LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
 _ALWAYS_INTEGER = 18  # so many digits fit into 63 bits, whatever they are
-_TOO_DEEP = "yaml: exceeded max depth of 10000"
+_TOO_DEEP = "exceeded max depth of 10000"
 _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
 
 class YAMLError(ValueError):
     """The body is no YAML, or none that JSON can hold: ``yaml: line 3: did not find expected key``,
     as Go says it.
+
+    ``problem`` is the end of that, and ``line`` where it is, counted from 1, where Go often tells
+    another; 0 where it is not known.
     """
+
+    def __init__(self, problem: str, *, line: int = 0, told_line: int = 0, package: str = "yaml") -> None:
+        super().__init__(": ".join(part for part in (package, told_line and f"line {told_line}", problem) if part))
+        self.problem, self.line = problem, line
 
 
 def load(body: bytes) -> tuple[Json, list[str]]:
-    """The JSON value of a body, and what is to be said of keys given twice: ``line 10: key "foo"
-    already set in map``.
+    """The JSON value of a body's first document, and what is to be said of keys given twice:
+    ``line 10: key "foo" already set in map``. Keys are in order.
 
     Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a
     short way.
@@ -78,8 +87,28 @@ def load(body: bytes) -> tuple[Json, list[str]]:
             if not duplicates.may_repeat(body, tree):
                 return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
     reader = _Reader(body)
-    value = reader.document()
+    value = next(reader.documents(), None)
     return _through_json(value) if reader.has_floats else _sorted(value), reader.repeated
+
+
+def load_all(body: bytes, *, aliases: bool = True) -> list[Json]:
+    """The JSON values of all documents, their keys in the order of the text; of a repeated key the
+    last value counts.
+
+    Raises YAMLError, for any alias too where there may be none.
+    """
+    if body[:1] == b"{":
+        try:
+            tree = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            pass
+        else:
+            if may_be_deep(body) and is_deep(tree):
+                raise YAMLError(_TOO_DEEP)
+            return [tree]
+    reader = _Reader(body, aliases=aliases)
+    values = list(reader.documents())
+    return [_through_json(value, sort=False) for value in values] if reader.has_floats else values
 
 
 def _sorted(value: Json) -> Json:
@@ -89,16 +118,16 @@ def _sorted(value: Json) -> Json:
     return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
-def _through_json(value: Json) -> Json:
+def _through_json(value: Json, *, sort: bool = True) -> Json:
     """What is left after Go has written a value as JSON and read it again."""
     if isinstance(value, dict):
-        return {key: _through_json(value[key]) for key in sorted(value)}
+        return {key: _through_json(value[key], sort=sort) for key in (sorted(value) if sort else value)}
     if isinstance(value, list):
-        return [_through_json(item) for item in value]
+        return [_through_json(item, sort=sort) for item in value]
     if isinstance(value, float):
         if not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
-            raise YAMLError(f"json: unsupported value: {name}")
+            raise YAMLError(f"unsupported value: {name}", package="json")
         # Go writes whole floats without an exponent up to a point, and reads them again as integers
         # if they fit.
         return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST_INTEGER else value
@@ -109,28 +138,38 @@ def _loader(body: bytes) -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
 
 
-def _check_syntax(body: bytes) -> None:
-    """Parse all of the first document and look at no value of it. Raises YAMLError."""
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+def _check_syntax(body: bytes, before: int) -> None:
+    """Parse all of the document after so many others, and look at no value of it. Raises YAMLError.
+    """
     loader = _loader(body)
     anchors: dict[str, None] = {}
     level = 0
     try:
-        while not isinstance(event := loader.get_event(), yaml.DocumentEndEvent | yaml.StreamEndEvent):
+        while not isinstance(event := loader.get_event(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentEndEvent):
+                before -= 1
+                if before < 0:
+                    return
+                anchors.clear()
             anchor = getattr(event, "anchor", None)
             if isinstance(event, yaml.AliasEvent) and anchor not in anchors:
-                raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
+                raise YAMLError(f"unknown anchor '{anchor}' referenced", line=_line(event))
             if anchor:
                 anchors[anchor] = None
             if isinstance(event, yaml.CollectionStartEvent):
                 level += 1
                 if level > MAX_LEVELS:  # the parser takes a time that grows with the square of it
-                    raise YAMLError(_TOO_DEEP)
+                    raise YAMLError(_TOO_DEEP, line=_line(event))
             elif isinstance(event, yaml.CollectionEndEvent):
                 level -= 1
     except yaml.reader.ReaderError as error:
-        raise YAMLError(f"yaml: {error.reason}") from None
+        raise YAMLError(error.reason) from None
     except yaml.MarkedYAMLError as error:
-        raise YAMLError(_worded(error)) from None
+        raise _worded(error) from None
     finally:
         loader.dispose()
 
@@ -140,35 +179,39 @@ class _Reader:
     all the rest.
     """
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, *, aliases: bool = True) -> None:
         self.repeated: list[str] = []
         self.has_floats = False
         self._anchors: dict[str, Json] = {}
         self._open: set[str] = set()
         self._values = self._aliased = self._level = 0
+        self._aliases = aliases
         self._body = body
         self._loader = _loader(body)
         self._next: Callable[[], Any] = self._loader.get_event
 
-    def document(self) -> Json:
-        """The value of the first document.
+    def documents(self) -> "Iterator[Json]":
+        """The values of the documents, one after the other.
 
-        Upstream parses all of it first, so what is wrong with that is told first.
+        Upstream parses all of a document first, so what is wrong with that is told first.
         """
+        before = 0
         try:
             self._next()  # the start of the stream
-            if not isinstance(self._next(), yaml.DocumentStartEvent):
-                return None
-            value = self._value(self._next())
-            self._next()  # the end of the document, which may be none
+            while isinstance(self._next(), yaml.DocumentStartEvent):
+                self._values = self._aliased = 0
+                self._anchors.clear()
+                value = self._value(self._next())
+                self._next()  # the end of the document, which may be none
+                if self._aliased and is_deep(value):
+                    raise YAMLError(_TOO_DEEP)
+                yield value
+                before += 1
         except (YAMLError, yaml.YAMLError):
-            _check_syntax(self._body)
+            _check_syntax(self._body, before)
             raise
         finally:
             self._loader.dispose()
-        if self._aliased and is_deep(value):
-            raise YAMLError(_TOO_DEEP)
-        return value
 
     def _value(self, event: Any) -> Json:
         self._values += 1
@@ -178,7 +221,7 @@ class _Reader:
         if anchor is None:
             return self._scalar(event) if event.__class__ is yaml.ScalarEvent else self._container(event)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(anchor)
+            return self._alias(anchor, _line(event))
         self._open.add(anchor)
         value = self._scalar(event) if isinstance(event, yaml.ScalarEvent) else self._container(event)
         self._open.discard(anchor)
@@ -194,7 +237,7 @@ class _Reader:
     def _container(self, event: Any) -> Json:
         self._level += 1
         if self._level > MAX_LEVELS:
-            raise YAMLError(_TOO_DEEP)
+            raise YAMLError(_TOO_DEEP, line=_line(event))
         value = self._sequence() if isinstance(event, yaml.SequenceStartEvent) else self._mapping()
         self._level -= 1
         return value
@@ -218,7 +261,7 @@ class _Reader:
                 continue
             name = value_of(event)
             if isinstance(name, dict | list):
-                raise YAMLError(f"yaml: invalid map key: {_go_syntax(name)}")
+                raise YAMLError(f"invalid map key: {_go_syntax(name)}", line=_line(event))
             event = following()
             value = value_of(event)
             key = name if name.__class__ is str else _key(name, value)
@@ -237,18 +280,20 @@ class _Reader:
         parts = merged[::-1] if isinstance(merged, list) else [merged]
         for part in parts:
             if not isinstance(part, dict):
-                raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
+                raise YAMLError("map merge requires map or sequence of maps as the value", line=_line(event))
             for key, value in part.items():
                 self._note(key, key, seen, event)
                 out[key] = value
 
-    def _alias(self, anchor: str) -> Json:
+    def _alias(self, anchor: str, line: int) -> Json:
+        if not self._aliases:
+            raise YAMLError("aliases are not allowed here", line=line)
         if anchor in self._open:
-            raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
+            raise YAMLError(f"anchor '{anchor}' value contains itself", line=line)
         if anchor not in self._anchors:
-            raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
+            raise YAMLError(f"unknown anchor '{anchor}' referenced", line=line)
         if is_deep(self._anchors[anchor]):
-            raise YAMLError(_TOO_DEEP)
+            raise YAMLError(_TOO_DEEP, line=line)
         return self._copied(self._anchors[anchor])
 
     def _copied(self, value: Json) -> Json:
@@ -265,18 +310,19 @@ class _Reader:
             return
         span = (min(max(self._values, _FEW_VALUES), _MANY_VALUES) - _FEW_VALUES) / (_MANY_VALUES - _FEW_VALUES)
         if self._aliased / self._values > 0.99 - 0.89 * span:
-            raise YAMLError("yaml: document contains excessive aliasing")
+            raise YAMLError("document contains excessive aliasing")
 
 
-def _worded(error: yaml.MarkedYAMLError) -> str:
-    line = 0
-    if error.problem_mark is not None and error.problem_mark.line:
+def _worded(error: yaml.MarkedYAMLError) -> YAMLError:
+    told = line = 0
+    if error.problem_mark is not None:
+        line = error.problem_mark.line + 1
+    if line > 1:
         # Upstream counts from one only where its scanner complains.
-        line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+        told = line - 1 + isinstance(error, yaml.scanner.ScannerError)
     elif error.context_mark is not None:
-        line = error.context_mark.line
-    where = f"line {line}: " if line else ""
-    return f"yaml: {where}{error.problem or 'unknown problem parsing YAML content'}"
+        told = error.context_mark.line
+    return YAMLError(error.problem or "unknown problem parsing YAML content", line=line, told_line=told)
 
 
 def _tagged(event: yaml.ScalarEvent) -> Json:
@@ -289,7 +335,7 @@ def _tagged(event: yaml.ScalarEvent) -> Json:
         try:
             return base64.b64decode(text, validate=True).decode("utf-8", "replace")
         except ValueError:
-            raise YAMLError("yaml: !!binary value contains invalid base64 data") from None
+            raise YAMLError("!!binary value contains invalid base64 data", line=_line(event)) from None
     wanted = tag.removeprefix(_TAG)
     if wanted not in ("bool", "int", "float", "null"):
         return text
@@ -299,7 +345,7 @@ def _tagged(event: yaml.ScalarEvent) -> Json:
         return value
     if (wanted, found) == ("float", "int"):
         return float(value)
-    raise YAMLError(f"yaml: cannot decode !!{found} `{text}` as a !!{wanted}")
+    raise YAMLError(f"cannot decode !!{found} `{text}` as a !!{wanted}", line=_line(event))
 
 
 def _tag_of(value: Json) -> str:
@@ -349,7 +395,7 @@ def _key(name: Json, value: Json) -> str:
     if isinstance(name, int):
         return str(name)
     shown = "<nil>" if value is None else _go_syntax(value)
-    raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
+    raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}", package="")
 
 
 def _go_syntax(value: Json) -> str:
