@@ -20,7 +20,7 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
 from fakekube.client.resources import API_SERVICES
-from fakekube.composition import controllermanager, fakekube_api
+from fakekube.composition import controllermanager, fakekube_api, opened
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
-    from fakekube.composition.auditfile import AuditFile
+    from fakekube.composition.clusterfaults import ClusterFaults
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.composition.world import Membership
+    from fakekube.faults.plan import Faults
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
@@ -50,22 +51,6 @@ if TYPE_CHECKING:
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
 Callback = Callable[..., Any] | str | None
-
-
-def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
-    """A snapshot, or that in a file. Raises SnapshotError, OSError."""
-    from fakekube.composition.snapshot import Snapshot, read
-
-    return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-
-
-def _audit_file(name: str) -> "AuditFile | None":
-    """Where audit events go; None without a name. Raises OptionError."""
-    if not name:
-        return None
-    from fakekube.composition.auditfile import AuditFile
-
-    return AuditFile(name)
 
 
 class Cluster:
@@ -95,7 +80,7 @@ class Cluster:
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
-        state = _snapshot(state) if state is not None else None
+        state = opened.snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
         self._begins_with = self.options, state
         self._member = member
@@ -116,9 +101,11 @@ class Cluster:
             find_cluster=member.find if member is not None else None)
         self._identity = Identity(self.options)
         self.token = self._identity.token
-        self._audit = _audit_file(self.options.audit_log)
+        self._audit = opened.audit_file(self.options.audit_log)
         self._calls = OutgoingCalls(self.activity, self.tasks)
+        self._faults: ClusterFaults | None = None
         self._build(self.options, state)
+        self._planned_faults = opened.faults(self.options.faults)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
         self._servers: list[Served] = []
@@ -154,6 +141,8 @@ class Cluster:
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
+        if self._faults is not None:
+            self._faults.stand_in(self.apiserver)
 
     def _reasons(self) -> Iterable[str]:
         from fakekube.composition import reasons
@@ -169,6 +158,18 @@ class Cluster:
     def root_ca(self) -> str:
         """The certificate of the authority that clients trust, in PEM."""
         return self._identity.root_ca
+
+    @property
+    def faults(self) -> "Faults":
+        """What goes wrong on purpose: ``cluster.faults.add(resources="jobs", error="EtcdTimeout")``
+        (docs/faults.md).
+        """
+        if self._faults is None:
+            from fakekube.composition.clusterfaults import ClusterFaults
+
+            self._faults = ClusterFaults(self, self._clock, self._calls)
+            self._faults.stand_in(self.apiserver)
+        return self._faults.faults
 
     @property
     def metrics(self) -> "Metrics":
@@ -199,8 +200,14 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         if self._member is None:
             self.driver.start(self.tasks)
+        self._begin_faults()
         await self._start_controllers()
         await self._load_manifests()
+
+    def _begin_faults(self) -> None:
+        """Let go wrong what the options say, and nothing else."""
+        if self._planned_faults or self._faults is not None:
+            self.faults.begin(self._planned_faults)
 
     async def _load_manifests(self) -> None:
         if self.options.default_storage_class:
@@ -263,7 +270,7 @@ class Cluster:
         """
         from fakekube.composition.snapshot import OF_THE_READER
 
-        state = _snapshot(snapshot)
+        state = opened.snapshot(snapshot)
         options = state.options_with({"clock": self.options.clock})
         ours = {name: getattr(self.options, name) for name in OF_THE_READER}
         await self._become(replace(options, **ours), state, state.time)
@@ -280,6 +287,7 @@ class Cluster:
         self._controllers.reset()
         if self.clock.paused and self.clock.mode != "manual":
             self.clock.resume()
+        self._begin_faults()
         began = clock_of(options, self.activity, state.time if state is not None else None).time()
         await self._become(options, state, began)
         if was_running:
@@ -309,10 +317,13 @@ class Cluster:
     async def stop(self) -> None:
         """Stop servers, then controllers.
 
-        Raises the error of a component, or CacheMutated, that was not raised before.
+        Raises the error of a component, or CacheMutated, that was not raised before; FaultNeverMet
+        for a fault that no request met.
         """
         await self.close()
         self.driver.raise_failure()
+        if self._faults is not None:
+            self._faults.faults.check()
 
     async def close(self) -> None:
         """Stop, and raise nothing."""

@@ -135,6 +135,8 @@ class ClusterOptions:
     anonymous_auth: bool | None = None
     # where audit events are written as lines of JSON; "-" is standard output
     audit_log: str = ""
+    # what goes wrong on purpose: a file, a mapping with ``faults``, or a list of rules
+    faults: Any = ""
     # names by which clients reach a served cluster, besides its own; "*" is any
     allow_host: tuple[str, ...] = ()
     # web origins whose pages may use a served cluster; "*" is any

@@ -73,6 +73,10 @@ class Matcher:
         return verb in self._verbs and (
             not self._resources or any(one.matches(group, resource, subresource) for one in self._resources))
 
+    def is_about_call(self, name: str) -> bool:
+        """Whether calls of a webhook of that name are meant."""
+        return not self.rule.names or _any(self.rule.names, name)
+
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether a request of such a form is meant."""
         rule = self.rule

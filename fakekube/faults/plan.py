@@ -8,11 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, Self
 
-from fakekube.apimachinery.causes import ACTING
-from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.causes import ACTING, CAUSE
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import Request
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.faults.matching import Form, LabelsOf, Matcher
+from fakekube.faults.matching import Form, Matcher
 from fakekube.faults.rules import FaultError, Rule, rule_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -52,8 +53,8 @@ class Server(Protocol):
     def watches(self) -> OpenWatches:
         """The watches that are open."""
 
-    def labels_of(self) -> LabelsOf:
-        """What tells the labels of stored objects."""
+    def labels_of(self, resource: GroupResource, namespace: str, name: str) -> Mapping[str, str] | None:
+        """The labels of a stored object, None where there is none."""
 
 
 class Fault:
@@ -81,6 +82,10 @@ class Fault:
     def is_about(self, form: Form) -> bool:
         """Whether it may be about requests of a form."""
         return self._matcher.is_about(form)
+
+    def is_about_call(self, name: str) -> bool:
+        """Whether it may be about calls of a webhook of that name."""
+        return self._matcher.is_about_call(name)
 
     @property
     def plain_names(self) -> tuple[str, ...]:
@@ -138,7 +143,7 @@ class Fault:
 class Faults:
     """All faults of one cluster. ``rng`` decides what is probable."""
 
-    def __init__(self, clock: Clock, rng: Rng, server: Callable[[], Server]) -> None:
+    def __init__(self, clock: Clock, rng: Rng, server: Server) -> None:
         self.clock, self._rng, self._server = clock, rng, server
         self._active: dict[str, Fault] = {}
         self._by_form: dict[Form, tuple[dict[str, list[Fault]], list[Fault]]] = {}
@@ -171,9 +176,9 @@ class Faults:
             made = made.model_copy(update={"name": f"fault-{self._added}"})
         if made.name in self._active:
             raise FaultError(f"a fault is called {made.name!r} already")
-        server = self._server()
+        server = self._server
         fault = Fault(
-            self, made, Matcher(made, server.labels_of()), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
+            self, made, Matcher(made, lambda *which: self._server.labels_of(*which)), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
             server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
@@ -197,6 +202,12 @@ class Faults:
         """Remove all."""
         for fault in self:
             fault.remove()
+
+    def begin(self, rules: Iterable[Rule]) -> None:
+        """Let these rules hold from now on, and no others."""
+        self.clear()
+        for rule in rules:
+            self.add(rule)
 
     def check(self) -> None:
         """Raises FaultNeverMet for the first that no request met."""
@@ -235,6 +246,21 @@ class Faults:
             if not names:
                 others.append(fault)
         return by_name, others
+
+    def of_calls(self, name: str) -> Fault | None:
+        """The fault that a call of a webhook meets, or of what converts the objects of a
+        definition; noted.
+        """
+        now = self.clock.time()
+        for fault in self:
+            if fault.rule.webhook is None or not fault.is_open(now) or not fault.is_about_call(name) or not fault.counts():
+                continue
+            cause, acting = CAUSE.get(), ACTING.get()
+            self._meetings.append(Meeting(
+                now, fault.name, fault.rule.what, "call", name, cause.user_agent if cause is not None else "",
+                acting.component if acting is not None else ""))
+            return fault
+        return None
 
     def note(self, fault: Fault, info: RequestInfo, request: Request, component: str = "") -> None:
         """Remember that a request met a fault; the request log and the history name it."""

@@ -30,7 +30,7 @@ THIEF = "fakekube-fault"
 class FaultPoint:
     """The interceptor of a cluster that has faults. ``crash`` lets components die."""
 
-    def __init__(self, faults: Faults, server: Callable[[], Server], crash: Crash) -> None:
+    def __init__(self, faults: Faults, server: Server, crash: Crash) -> None:
         self._faults, self._server, self._crash = faults, server, crash
         self._sinks: dict[OpenWatch, FaultySink] = {}
         faults.on_change.append(self._changed)
@@ -74,7 +74,7 @@ class FaultPoint:
         if rule.stale:
             self._from_a_replica(fault, info, request)
         if rule.compact:
-            self._server().compact()
+            self._server.compact()
         if rule.lose_lease:
             await _take_lease(info, request, serve, self._faults.clock.time())
         if rule.moment == "after":
@@ -120,7 +120,7 @@ class FaultPoint:
     # watches
 
     def _opened(self, met: list[Fault], response: Response) -> None:
-        watch = self._server().watches.latest(response)
+        watch = self._server.watches.latest(response)
         if watch is None or response.cut is not None:
             return
         for fault in met:
@@ -142,8 +142,8 @@ class FaultPoint:
 
     def _begin(self, fault: Fault) -> None:
         """It is time: watches that are open meet the fault, too."""
-        fault.revision = self._server().revision
-        for watch in self._server().watches:
+        fault.revision = self._server.revision
+        for watch in self._server.watches:
             info = watch.info
             form = info.verb, info.group, info.resource, info.subresource
             if fault.is_about(form) and fault.matches(info, watch.request) and fault.counts():

@@ -45,6 +45,7 @@ class Commits(Protocol):
     sought: dict[Callable[[], None], Callable[[Record], bool]]
     plain_events: int
     oldest_readable: int
+    oldest_watchable: int
 
     def next_revision(self) -> int:
         """The revision of the commit that is being made."""
