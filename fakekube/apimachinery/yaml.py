@@ -76,16 +76,9 @@ def load(body: bytes) -> tuple[Json, list[str]]:
     Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a
     short way.
     """
-    if body[:1] == b"{":
-        try:
-            tree = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            pass
-        else:
-            if may_be_deep(body) and is_deep(tree):
-                raise YAMLError(_TOO_DEEP)
-            if not duplicates.may_repeat(body, tree):
-                return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
+    tree = _json(body)
+    if tree is not None and not duplicates.may_repeat(body, tree):
+        return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
     reader = _Reader(body)
     value = next(reader.documents(), None)
     return _through_json(value) if reader.has_floats else _sorted(value), reader.repeated
@@ -97,18 +90,25 @@ def load_all(body: bytes, *, aliases: bool = True) -> list[Json]:
 
     Raises YAMLError, for any alias too where there may be none.
     """
-    if body[:1] == b"{":
-        try:
-            tree = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            pass
-        else:
-            if may_be_deep(body) and is_deep(tree):
-                raise YAMLError(_TOO_DEEP)
-            return [tree]
+    tree = _json(body)
+    if tree is not None:
+        return [tree]
     reader = _Reader(body, aliases=aliases)
     values = list(reader.documents())
     return [_through_json(value, sort=False) for value in values] if reader.has_floats else values
+
+
+def _json(body: bytes) -> Json:
+    """The object in a body that is JSON; None for any other. Raises YAMLError for a deep one."""
+    if body[:1] != b"{":
+        return None
+    try:
+        tree: Json = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if may_be_deep(body) and is_deep(tree):
+        raise YAMLError(_TOO_DEEP)
+    return tree
 
 
 def _sorted(value: Json) -> Json:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
+    from fakekube.tracing.trace import Trace
     from fakekube.webhooks.callables import Function
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
@@ -139,7 +140,7 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers, why=self.why)
+            controllers=self._controllers, why=self.why, trace=self.trace)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
         if self._faults is not None:
             self._faults.stand_in(self.apiserver)
@@ -187,10 +188,7 @@ class Cluster:
             await self.stop()
             return
         await self.close()
-        failure = self.driver.take_failure()
-        if failure is not None:
-            # the block's own failure is the one to be seen first
-            error.add_note(f"and {failure!r}")
+        self.driver.note_failure(error)
 
     async def start(self) -> None:
         """Start the controllers, and create the manifests of ``load``.
@@ -418,6 +416,16 @@ class Cluster:
         from fakekube.composition import why
 
         return await why.answer(self.client, self.apiserver.storage, self._controllers.why, what, namespace)
+
+    async def trace(self, what: str, *, namespace: str = "default", field: str = "", last: int = 20) -> "Trace":
+        """The causes of an object's state, back to the first requests: ``print`` shows them.
+
+        ``what`` (``pod/web-0``) may be gone. Told are its ``last`` changes (0: all), or what led to
+        the present value of a ``field``. Raises APIError, see docs/tracing.md.
+        """
+        from fakekube.composition import traces
+
+        return await traces.of_object(self.client, self.snapshot(), what, namespace=namespace, field=field, last=last)
 
     def webhook(
         self, *resources: str, operations: Iterable[str] = ("CREATE", "UPDATE"), mutating: bool = False, name: str = "",

@@ -82,9 +82,7 @@ class Fleet(Mapping[str, Cluster]):
             await self.stop()
             return
         await self._close()
-        failure = self.driver.take_failure()
-        if failure is not None:
-            error.add_note(f"and {failure!r}")
+        self.driver.note_failure(error)
 
     async def start(self) -> None:
         """Start all members, in the order of their names' giving."""

@@ -126,6 +126,12 @@ class Driver(ABC):
         if failure is not None:
             raise failure
 
+    def note_failure(self, error: BaseException) -> None:
+        """Add that error to another one, which is to be seen first, as a note."""
+        failure = self.take_failure()
+        if failure is not None:
+            error.add_note(f"and {failure!r}")
+
     async def _holds(self, predicate: Predicate) -> bool:
         self.raise_failure()
         self.outside.asking = True

@@ -109,8 +109,9 @@ TWO = [{"schedulerName": "a"}, {"schedulerName": "b"}]
 
 
 @pytest.mark.parametrize(("fields", "text"), [
-    ({"profils": []}, 'strict decoding error: unknown field "profils"'),
-    ({"profiles": [{"plugins": {"filters": {}}}]}, 'strict decoding error: unknown field "profiles[0].plugins.filters"'),
+    ({"profils": []}, 'strict decoding error: unknown field "profils": did you mean profiles?'),
+    ({"profiles": [{"plugins": {"filters": {}}}]},
+     'strict decoding error: unknown field "profiles[0].plugins.filters": did you mean filter?'),
     ({"kind": "Pod"}, 'no kind "Pod" is registered for version "kubescheduler.config.k8s.io/v1"'),
     ({"parallelism": 0}, "parallelism: Invalid value: 0: should be an integer value greater than zero"),
     ({"percentageOfNodesToScore": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),

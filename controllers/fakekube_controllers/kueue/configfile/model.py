@@ -3,16 +3,14 @@
 A field that does not exist is refused, and near ones are named. Upstream: apis/config.
 """
 
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
-from types import NoneType
-from typing import Annotated, Any, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from fakekube.apimachinery.types import Tree
 from fakekube.runtime.component import WrongOption
+from fakekube.runtime.configmodels import STRICT, Int32, decoding_error, without_nulls
 from fakekube.util.durations import go_nanoseconds
 
 GROUP, KIND = "config.kueue.x-k8s.io", "Configuration"
@@ -38,15 +36,14 @@ def _amount(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
 Seconds = Annotated[float, BeforeValidator(_duration)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 
 
 class Model(BaseModel):
-    """Camel case outside, no other fields, nothing converted; null says nothing."""
+    """With what every model has."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
+    model_config = STRICT
 
 
 class CustomLabelModel(Model):
@@ -253,7 +250,7 @@ def decode(tree: Any) -> ConfigurationModel:
     group, _, name = version.partition("/")
     if group != GROUP or name not in VERSIONS or kind != KIND:
         raise ConfigurationError(f'no kind "{kind}" is registered for version "{version}" in scheme "pkg/runtime/scheme.go:110"')
-    tree = _without_nulls(tree)
+    tree = without_nulls(tree)
     for path in ONLY_OLD if name == "v1beta2" else ONLY_NEW:
         if _is_at(tree, path):
             other = "v1beta1" if name == "v1beta2" else "v1beta2"
@@ -261,14 +258,7 @@ def decode(tree: Any) -> ConfigurationModel:
     try:
         return ConfigurationModel.model_validate(tree)
     except ValidationError as error:
-        raise ConfigurationError(_words(error)) from None
-
-
-def _without_nulls(tree: Any) -> Any:
-    """A tree without what is null, which says nothing to Go."""
-    if isinstance(tree, Mapping):
-        return {key: _without_nulls(value) for key, value in tree.items() if value is not None}
-    return [_without_nulls(item) for item in tree] if isinstance(tree, list) else tree
+        raise ConfigurationError(decoding_error(error, ConfigurationModel)) from None
 
 
 def _is_at(tree: Any, path: tuple[str, ...]) -> bool:
@@ -277,42 +267,3 @@ def _is_at(tree: Any, path: tuple[str, ...]) -> bool:
             return False
         tree = tree[name]
     return True
-
-
-def near(word: str, known: Iterator[str] | list[str]) -> str:
-    """Which of the known words may be meant; empty for none."""
-    names = [*known]
-    holding = [name for name in names if len(word) > 3 and word.lower() in name.lower()]
-    found = [*dict.fromkeys([*get_close_matches(word, names, 2, 0.7), *holding])][:2]
-    return f": did you mean {' or '.join(found)}?" if found else ""
-
-
-def _words(error: ValidationError) -> str:
-    """What is wrong with fields, as upstream's strict decoding says it where that is one."""
-    unknown, wrong = [], []
-    for each in error.errors(include_url=False, include_context=False, include_input=False):
-        path = ""
-        for part in each["loc"]:
-            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-        if each["type"] == "extra_forbidden":
-            unknown.append(f'unknown field "{path}"{near(str(each["loc"][-1]), _fields_at(each["loc"][:-1]))}')
-        else:
-            wrong.append(f"{path}: {each['msg'].removeprefix('Value error, ')}")
-    return f"strict decoding error: {', '.join(unknown)}" if unknown and not wrong else "; ".join([*wrong, *unknown])
-
-
-def _fields_at(path: tuple[int | str, ...]) -> Iterator[str]:
-    """The fields of the model at a place."""
-    model: type[BaseModel] = ConfigurationModel
-    for part in path:
-        for field in model.model_fields.values():
-            if field.alias == part:
-                model = _model_in(field.annotation) or model
-    return (str(field.alias) for field in model.model_fields.values())
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, alone, in a list or beside None."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for each in get_args(annotation) if each is not NoneType and (found := _model_in(each))), None)

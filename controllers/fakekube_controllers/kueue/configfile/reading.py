@@ -9,6 +9,7 @@ from typing import Any
 
 from fakekube.apimachinery import field_errors, labels
 from fakekube.apimachinery.field_errors import FieldError, invalid
+from fakekube.runtime.configmodels import near
 from fakekube_controllers.kueue import configuration as told
 from fakekube_controllers.kueue.configfile import validation
 from fakekube_controllers.kueue.configfile.model import (
@@ -20,7 +21,6 @@ from fakekube_controllers.kueue.configfile.model import (
     WaitForPodsReadyModel,
     WorkloadRetentionModel,
     decode,
-    near,
 )
 from fakekube_controllers.kueue.features import KEP_DRAFTS, LOCKED, Features
 

@@ -21,6 +21,7 @@ from fakekube.apimachinery.field_errors import (
     too_many,
 )
 from fakekube.apimachinery.validation import NEGATIVE, label_selector
+from fakekube.runtime.configmodels import near
 from fakekube.util import durations
 from fakekube_controllers.kueue import configuration as told
 from fakekube_controllers.kueue.configfile.model import (
@@ -29,7 +30,6 @@ from fakekube_controllers.kueue.configfile.model import (
     MultiKueueModel,
     ResourcesModel,
     WaitForPodsReadyModel,
-    near,
 )
 from fakekube_controllers.kueue.features import Features
 

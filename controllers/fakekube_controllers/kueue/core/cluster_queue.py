@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import conditions, meta, times
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NAMESPACES
 from fakekube.runtime.reconcile import Request, Result
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.cache.usage import UsageStats, cluster_queue_usage
 from fakekube_controllers.kueue.core.finalizers import write_finalizer
+from fakekube_controllers.kueue.core.objects import write_status
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES
 from fakekube_controllers.kueue.workload import states
 
@@ -139,12 +139,7 @@ class ClusterQueueReconciler:
         if pending is None or stats is None:
             return  # it was just removed
         status = self._status(cluster_queue, pending, stats)
-        if status != states.status_of(cluster_queue):
-            try:
-                await self.kueue.client.update_status(CLUSTER_QUEUES, {**cluster_queue, "status": status})
-            except APIError as error:
-                if error.code != 404:
-                    raise
+        await write_status(self.kueue.client, CLUSTER_QUEUES, cluster_queue, status)
 
     def _status(self, cluster_queue: ReadOnlyTree, pending: int, stats: UsageStats) -> Tree:
         status: Tree = {

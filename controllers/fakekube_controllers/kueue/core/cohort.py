@@ -6,9 +6,9 @@ Upstream: pkg/controller/core/cohort_controller.go.
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime.reconcile import Request, Result
+from fakekube_controllers.kueue.core.objects import write_status
 from fakekube_controllers.kueue.names import COHORTS
 from fakekube_controllers.kueue.workload import states
 
@@ -68,10 +68,5 @@ class CohortReconciler:
         if self.kueue.configuration.fair_sharing is not None:
             share = self.kueue.cache.cohort_share(request.name).rounded_weighted_share()
             status["fairSharing"] = {"weightedShare": share}
-        if status != states.status_of(cohort):
-            try:
-                await self.kueue.client.update_status(COHORTS, {**cohort, "status": status})
-            except APIError as error:
-                if error.code != 404:
-                    raise
+        await write_status(self.kueue.client, COHORTS, cohort, status)
         return None

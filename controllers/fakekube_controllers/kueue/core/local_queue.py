@@ -6,12 +6,12 @@ Upstream: pkg/controller/core/localqueue_controller.go. Left out: AdmissionFairS
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime.reconcile import Request, Result
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.cache.usage import UsageStats, local_queue_usage
 from fakekube_controllers.kueue.core.cluster_queue import set_active, usage_fields
+from fakekube_controllers.kueue.core.objects import write_status
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES
 from fakekube_controllers.kueue.workload import states
 
@@ -123,10 +123,5 @@ class LocalQueueReconciler:
             "conditions": [dict(each) for each in states.status_of(local_queue).get("conditions") or ()]}
         set_active(status, local_queue, *active, self.kueue.clock.time())
         status = {field: value for field, value in status.items() if value != []}
-        if status != states.status_of(local_queue):
-            try:
-                await self.kueue.client.update_status(LOCAL_QUEUES, {**local_queue, "status": status})
-            except APIError as error:
-                if error.code != 404:
-                    raise
+        await write_status(self.kueue.client, LOCAL_QUEUES, local_queue, status)
         return None

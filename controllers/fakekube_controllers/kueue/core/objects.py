@@ -7,9 +7,11 @@ whatever queues and cache are given.
 from collections.abc import Iterable, Mapping, Sequence
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.client.resources import LIMIT_RANGES, NAMESPACES, RUNTIME_CLASSES
+from fakekube.client.client import Client
+from fakekube.client.resources import LIMIT_RANGES, NAMESPACES, RUNTIME_CLASSES, Resource
 from fakekube.runtime.context import Context
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from fakekube_controllers.kueue.workload import states
@@ -34,6 +36,17 @@ def _workload_priority_class(workload: Tree) -> Iterable[str]:
 
 def _queue_cluster_queue(local_queue: Tree) -> Iterable[str]:
     return (states.spec_of(local_queue).get("clusterQueue", ""),)
+
+
+async def write_status(client: Client, resource: Resource, obj: ReadOnlyTree, status: Tree) -> None:
+    """Write the status of an object where it is another one; one that is gone has none. APIError.
+    """
+    if status != states.status_of(obj):
+        try:
+            await client.update_status(resource, {**obj, "status": status})
+        except APIError as error:
+            if error.code != 404:
+                raise
 
 
 class Objects:

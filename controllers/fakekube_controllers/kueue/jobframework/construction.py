@@ -9,6 +9,7 @@ from copy import deepcopy
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery import names as words
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.configuration import Configuration
@@ -140,6 +141,26 @@ def propagate_admission_gated_by(obj: ReadOnlyTree, workload: Tree) -> bool:
     annotations = {name: value for name, value in meta.annotations_of(workload).items() if name != key}
     workload["metadata"]["annotations"] = {**annotations, **({key: wanted} if wanted else {})}
     return True
+
+
+async def update_workload(
+    framework: Framework, request: meta.ObjectKey, obj: ReadOnlyTree, workload: ReadOnlyTree, changed: Tree,
+) -> ReadOnlyTree:
+    """Write a Workload as it is to be, which waits besides for what its job waits for; the Workload
+    then. APIError.
+    """
+    gates = framework.features.AdmissionGatedBy and propagate_admission_gated_by(obj, changed)
+    if changed != workload:
+        workload = await framework.update_workload(request, changed)
+    if gates:
+        tell_admission_gated_by(framework, obj)
+    return workload
+
+
+def tell_admission_gated_by(framework: Framework, obj: ReadOnlyTree) -> None:
+    """Say of a job that its Workload waits for something else now."""
+    told = meta.annotations_of(obj).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
+    framework.event(obj, "Normal", "UpdatedWorkload", f"Updated workload AdmissionGatedBy to {go_quote(told)}")
 
 
 async def prepare_workload(framework: Framework, job: GenericJob, workload: Tree, *, active: bool | None = None) -> None:

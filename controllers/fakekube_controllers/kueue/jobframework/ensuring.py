@@ -6,7 +6,6 @@ Upstream: ensureOneWorkload and what it calls in pkg/controller/jobframework/rec
 from collections.abc import Sequence
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import construction, matching, objects, priorities, stopping
@@ -176,13 +175,12 @@ async def _update_to_match(framework: Framework, job: GenericJob, workload: Read
 async def update_admission_gated_by(framework: Framework, job: GenericJob, workload: ReadOnlyTree) -> ReadOnlyTree:
     """Let a Workload wait for what its job waits for; the Workload then. APIError."""
     key = names.ADMISSION_GATED_BY_ANNOTATION
-    gates = meta.annotations_of(job.obj).get(key, "")
-    if gates == meta.annotations_of(workload).get(key, ""):
+    if meta.annotations_of(job.obj).get(key, "") == meta.annotations_of(workload).get(key, ""):
         return workload
 
     def update(copied: Tree) -> bool:
         return construction.propagate_admission_gated_by(job.obj, copied)
 
     written = await framework.patch(job.key, names.WORKLOADS, workload, update)
-    framework.event(job.obj, "Normal", "UpdatedWorkload", f"Updated workload AdmissionGatedBy to {go_quote(gates)}")
+    construction.tell_admission_gated_by(framework, job.obj)
     return written or workload

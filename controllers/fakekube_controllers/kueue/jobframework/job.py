@@ -83,6 +83,8 @@ class GenericJob(ABC):
     """
 
     resource: ClassVar[Resource]
+    own_manager: ClassVar[str] = ""
+    """Who manages its kind where ``spec.managedBy`` names nobody; empty: it has no such field."""
     obj: Tree
 
     def __init__(self, features: Features, obj: Tree | None = None) -> None:
@@ -173,14 +175,17 @@ class GenericJob(ABC):
 
     def can_default_managed_by(self) -> bool:
         """Whether another cluster may be made its manager."""
-        return False
+        return bool(self.own_manager) and self.features.MultiKueue and self.managed_by() in (None, self.own_manager)
 
     def managed_by(self) -> str | None:
         """Whoever manages it, by its own field; None: nobody is named."""
-        return None
+        manager: str | None = self.spec.get("managedBy") if self.own_manager else None
+        return manager
 
-    def set_managed_by(self, _manager: str | None) -> None:  # noqa: B027 - most kinds have no such field
-        """Name its manager."""
+    def set_managed_by(self, manager: str | None) -> None:
+        """Name its manager, where its kind has a field for that."""
+        if self.own_manager:
+            self.spec["managedBy"] = manager
 
     def workload_name_extra(self) -> str:
         """What tells the names of an elastic job's slices apart."""

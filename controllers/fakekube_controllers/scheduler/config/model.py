@@ -8,21 +8,20 @@ candidates.
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, ValidationError
 
 from fakekube.runtime.component import WrongOption
+from fakekube.runtime.configmodels import STRICT, Int32, decoding_error, without_nulls
 
 API_VERSION, KIND = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
 
-Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
 Int64 = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
 
 
 class Model(BaseModel):
-    """Camel case outside, no other fields, nothing converted."""
+    """With what every model has."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
+    model_config = STRICT
 
 
 class PluginChoice(Model):
@@ -147,30 +146,4 @@ def decode(tree: Any) -> Configuration:
     try:
         return Configuration.model_validate(without_nulls(tree, "args"))
     except ValidationError as error:
-        raise ConfigurationError(words(error)) from None
-
-
-def without_nulls(value: Any, raw: str = "") -> Any:
-    """A tree without the fields that are null: those say nothing, in Go's JSON.
-
-    What is an object under the name ``raw`` stays as it is.
-    """
-    if isinstance(value, list):
-        return [without_nulls(each, raw) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {name: each if name == raw else without_nulls(each, raw) for name, each in value.items() if each is not None}
-
-
-def words(error: ValidationError) -> str:
-    """What is wrong with fields, as upstream's strict decoding says it where that is one."""
-    unknown, wrong = [], []
-    for each in error.errors(include_url=False, include_context=False, include_input=False):
-        path = ""
-        for part in each["loc"]:
-            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-        if each["type"] == "extra_forbidden":
-            unknown.append(f'unknown field "{path}"')
-        else:
-            wrong.append(f"{path}: {each['msg']}")
-    return f"strict decoding error: {', '.join(unknown)}" if unknown and not wrong else "; ".join([*wrong, *unknown])
+        raise ConfigurationError(decoding_error(error, Configuration)) from None

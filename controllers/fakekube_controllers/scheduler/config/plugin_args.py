@@ -10,14 +10,12 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from fakekube.apimachinery.field_errors import FieldError
+from fakekube.runtime.configmodels import Int32, decoding_error, without_nulls
 from fakekube_controllers.scheduler.config.model import (
     Configuration,
     ConfigurationError,
-    Int32,
     Int64,
     Model,
-    without_nulls,
-    words,
 )
 from fakekube_controllers.scheduler.plugins import arguments
 
@@ -186,7 +184,7 @@ def decode(config: Configuration) -> None:
             try:
                 model.model_validate(each.args)
             except ValidationError as error:
-                text = words(error)
+                text = decoding_error(error, model)
                 nested = f"{strict}{where}{strict}{what}" if text.startswith(strict) else f"{where}{what}"
                 raise ConfigurationError(f"{nested}{text}") from None
 

@@ -57,7 +57,7 @@ AT = "profiles[0].pluginConfig[0].args"
      "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio")),
     ("InterPodAffinity", {"weight": 1},
      ("strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin "
-     'InterPodAffinity: strict decoding error: unknown field "weight"')),
+     'InterPodAffinity: strict decoding error: unknown field "weight": did you mean hardPodAffinityWeight?')),
     ("PodTopologySpread", {"defaultConstraints": "all"},
      ("decoding .profiles[0].pluginConfig[0]: decoding args for plugin PodTopologySpread: defaultConstraints: Input should be a "
      "valid list")),

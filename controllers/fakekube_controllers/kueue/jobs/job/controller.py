@@ -27,6 +27,7 @@ class Job(GenericJob):
     """A Job."""
 
     resource = JOBS
+    own_manager = JOB_CONTROLLER
 
     def is_suspended(self) -> bool:
         """Whether it is suspended, and stopped to the end."""
@@ -144,19 +145,6 @@ class Job(GenericJob):
         """Counting those that have succeeded."""
         uncounted = (self.status.get("uncountedTerminatedPods") or {}).get("succeeded") or ()
         return (self.status.get("succeeded") or 0) + (self.status.get("ready") or 0) + len(uncounted) >= self.pods_count
-
-    def can_default_managed_by(self) -> bool:
-        """Where nobody but Job's own controller is named."""
-        return self.features.MultiKueue and self.managed_by() in (None, JOB_CONTROLLER)
-
-    def managed_by(self) -> str | None:
-        """``spec.managedBy``."""
-        manager: str | None = self.spec.get("managedBy")
-        return manager
-
-    def set_managed_by(self, manager: str | None) -> None:
-        """Set ``spec.managedBy``."""
-        self.spec["managedBy"] = manager
 
     @property
     def parallelism(self) -> int:

@@ -26,6 +26,7 @@ class JobSet(GenericJob):
     """One JobSet."""
 
     resource = JOBSETS
+    own_manager = CONTROLLER
 
     def is_suspended(self) -> bool:
         """Whether it waits."""
@@ -99,19 +100,6 @@ class JobSet(GenericJob):
         return [
             {"name": job["name"].lower(), "count": succeeded[job["name"]] * pods_per_replica(job)}
             for job in self.replicated_jobs() if 0 < succeeded.get(job["name"], 0) <= _replicas(job)]
-
-    def can_default_managed_by(self) -> bool:
-        """Whether another cluster may be made its manager."""
-        return self.features.MultiKueue and self.managed_by() in (None, CONTROLLER)
-
-    def managed_by(self) -> str | None:
-        """Whoever manages it."""
-        manager: str | None = self.spec.get("managedBy")
-        return manager
-
-    def set_managed_by(self, manager: str | None) -> None:
-        """Name its manager."""
-        self.spec["managedBy"] = manager
 
     def validate_on_create(self) -> list[FieldError]:
         """The complaints about topologies. Raises TopologyRequestError."""

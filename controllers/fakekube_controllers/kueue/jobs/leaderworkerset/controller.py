@@ -106,16 +106,10 @@ class LeaderWorkerSetReconciler:
         self._framework.event(lws, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
 
     async def _update(self, request: Request, lws: Tree, workload: Tree) -> None:
-        changed, gates, queue = deepcopy(workload), False, objects.queue_name(lws)
-        changed["spec"]["queueName"] = queue
-        if self._features.AdmissionGatedBy:
-            gates = construction.propagate_admission_gated_by(lws, changed)
-        if changed != workload:
-            workload = await self._framework.update_workload(request, changed)
-        if gates:
-            told = meta.annotations_of(lws).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
-            self._framework.event(lws, "Normal", "UpdatedWorkload", f'Updated workload AdmissionGatedBy to "{told}"')
-        await priorities.update_priorities(self._framework, request, lws, [workload], None)
+        changed = deepcopy(workload)
+        changed["spec"]["queueName"] = objects.queue_name(lws)
+        written = await construction.update_workload(self._framework, request, lws, workload, changed)
+        await priorities.update_priorities(self._framework, request, lws, [written], None)
 
     # pods
 

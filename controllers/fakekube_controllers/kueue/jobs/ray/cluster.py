@@ -18,6 +18,7 @@ class RayCluster(GenericJob):
     """One RayCluster. It never finishes."""
 
     resource = RAY_CLUSTERS
+    own_manager = groups.KUBERAY
 
     def is_suspended(self) -> bool:
         """Whether it waits."""
@@ -58,16 +59,3 @@ class RayCluster(GenericJob):
     def finished(self) -> Finished | None:
         """Never."""
         return None
-
-    def can_default_managed_by(self) -> bool:
-        """Whether another cluster may be made its manager."""
-        return self.features.MultiKueue and self.managed_by() in (None, groups.KUBERAY)
-
-    def managed_by(self) -> str | None:
-        """Whoever manages it."""
-        manager: str | None = self.spec.get("managedBy")
-        return manager
-
-    def set_managed_by(self, manager: str | None) -> None:
-        """Name its manager."""
-        self.spec["managedBy"] = manager

@@ -23,6 +23,7 @@ class RayJob(GenericJob):
     """One RayJob."""
 
     resource = RAY_JOBS
+    own_manager = groups.KUBERAY
 
     @property
     def cluster_spec(self) -> Tree:
@@ -143,19 +144,6 @@ class RayJob(GenericJob):
         return {
             names.RAYCLUSTER_PODSET_REPLICA_SIZES_ANNOTATION: json.dumps(sizes, separators=(",", ":")),
             names.RAYCLUSTER_GENERATION_ANNOTATION: str(meta.generation_of(cluster)) if cluster is not None else ""}
-
-    def can_default_managed_by(self) -> bool:
-        """Whether another cluster may be made its manager."""
-        return self.features.MultiKueue and self.managed_by() in (None, groups.KUBERAY)
-
-    def managed_by(self) -> str | None:
-        """Whoever manages it."""
-        manager: str | None = self.spec.get("managedBy")
-        return manager
-
-    def set_managed_by(self, manager: str | None) -> None:
-        """Name its manager."""
-        self.spec["managedBy"] = manager
 
 
 def _with_submitter(template: Tree) -> Tree:

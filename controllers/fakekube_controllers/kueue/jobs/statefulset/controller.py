@@ -90,25 +90,19 @@ class StatefulSetReconciler:
             return
         releases = not replicas and states.has_active_quota_reservation(workload) and not states.is_finished(workload)
         releases, clears = releases and states.is_active(workload), replicas > 0 and states.is_on_hold(workload)
-        changed, gates = deepcopy(workload), False
+        changed = deepcopy(workload)
         if replicas:
             put_owner(changed, sts)
             changed["spec"]["queueName"] = queue
-        if self._features.AdmissionGatedBy:
-            gates = construction.propagate_admission_gated_by(sts, changed)
-        if changed != workload:
-            workload = await self._framework.update_workload(request, changed)
-        if gates:
-            told = meta.annotations_of(sts).get(names.ADMISSION_GATED_BY_ANNOTATION, "")
-            self._framework.event(sts, "Normal", "UpdatedWorkload", f'Updated workload AdmissionGatedBy to "{told}"')
+        written = await construction.update_workload(self._framework, request, sts, workload, changed)
         if releases:
-            await self._unreserve(request, workload, reasons.ON_HOLD, ON_HOLD)
+            await self._unreserve(request, written, reasons.ON_HOLD, ON_HOLD)
         elif clears:
             reason = states.unadmitted_workload_reason_with_fallback(
                 reasons.PENDING_EVALUATION, reasons.PENDING, self._features)
-            await self._unreserve(request, workload, reason, NO_LONGER_ON_HOLD)
+            await self._unreserve(request, written, reason, NO_LONGER_ON_HOLD)
 
-    async def _unreserve(self, request: Request, workload: Tree, reason: str, message: str) -> None:
+    async def _unreserve(self, request: Request, workload: ReadOnlyTree, reason: str, message: str) -> None:
         now = self._framework.clock.time()
 
         def update(changed: Tree) -> bool:
