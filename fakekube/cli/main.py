@@ -212,6 +212,40 @@ def crds(names: tuple[str, ...]) -> None:
 @cli.group(invoke_without_command=True)
 @where
 @click.pass_context
+def faults(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """What goes wrong on purpose in a served cluster. Without a command: how often it was met."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        from fakekube.cli.faults import show
+
+        show(server, kubeconfig)
+
+
+@faults.command("add")
+@where
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_context
+def faults_add(context: click.Context, server: str | None, kubeconfig: str | None, file: str) -> None:
+    """Let go wrong what FILE says, a plan in YAML or JSON; - is standard input."""
+    from fakekube.cli.faults import add
+
+    add(server or context.obj[0], kubeconfig or context.obj[1], file)
+
+
+@faults.command("remove")
+@where
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def faults_remove(context: click.Context, server: str | None, kubeconfig: str | None, names: tuple[str, ...]) -> None:
+    """Let the faults of these names be; all, without a name."""
+    from fakekube.cli.faults import remove
+
+    remove(server or context.obj[0], kubeconfig or context.obj[1], names)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
 def clock(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
     """The time of a served cluster: look at it, move it, stop it. Without a command: now."""
     context.obj = server, kubeconfig

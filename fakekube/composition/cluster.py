@@ -11,7 +11,7 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Json, Tree
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
+    from fakekube.client.resources import Resource
     from fakekube.composition.clusterfaults import ClusterFaults
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
@@ -104,9 +105,8 @@ class Cluster:
         self.token = self._identity.token
         self._audit = opened.audit_file(self.options.audit_log)
         self._calls = OutgoingCalls(self.activity, self.tasks)
-        self._faults: ClusterFaults | None = None
+        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults)
         self._build(self.options, state)
-        self._planned_faults = opened.faults(self.options.faults)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
         self._servers: list[Served] = []
@@ -140,7 +140,7 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers, why=self.why, trace=self.trace)
+            controllers=self._controllers, why=self.why, trace=self.trace, faults=lambda: self.faults)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
         if self._faults is not None:
             self._faults.stand_in(self.apiserver)
@@ -169,7 +169,6 @@ class Cluster:
             from fakekube.composition.clusterfaults import ClusterFaults
 
             self._faults = ClusterFaults(self, self._clock, self._calls)
-            self._faults.stand_in(self.apiserver)
         return self._faults.faults
 
     @property
@@ -198,14 +197,10 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         if self._member is None:
             self.driver.start(self.tasks)
-        self._begin_faults()
-        await self._start_controllers()
-        await self._load_manifests()
-
-    def _begin_faults(self) -> None:
-        """Let go wrong what the options say, and nothing else."""
         if self._planned_faults or self._faults is not None:
             self.faults.begin(self._planned_faults)
+        await self._start_controllers()
+        await self._load_manifests()
 
     async def _load_manifests(self) -> None:
         if self.options.default_storage_class:
@@ -285,7 +280,8 @@ class Cluster:
         self._controllers.reset()
         if self.clock.paused and self.clock.mode != "manual":
             self.clock.resume()
-        self._begin_faults()
+        if self._planned_faults or self._faults is not None:
+            self.faults.begin(self._planned_faults)
         began = clock_of(options, self.activity, state.time if state is not None else None).time()
         await self._become(options, state, began)
         if was_running:
@@ -444,10 +440,7 @@ class Cluster:
 
             configuration = functionwebhooks.register(
                 self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
-            if self._is_started:
-                resource = functionwebhooks.resource_of(configuration)
-                finish(self.client.create(resource, copy.deepcopy(configuration)))
-            self._registered.append(configuration)
+            self._keep(functionwebhooks.resource_of(configuration), configuration)
             return function
 
         return register
@@ -465,9 +458,13 @@ class Cluster:
         """
         service = self._calls.registered.add(
             name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
+        self._keep(API_SERVICES, service)
+
+    def _keep(self, resource: "Resource", registered: Tree) -> None:
+        """Have an object that stands for something in this process, after a reset, too."""
         if self._is_started:
-            finish(self.client.create(API_SERVICES, copy.deepcopy(service)))
-        self._registered.append(service)
+            finish(self.client.create(resource, copy.deepcopy(registered)))
+        self._registered.append(registered)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.

@@ -46,6 +46,7 @@ class ClusterFaults:
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
         cluster.driver.explainers.append(self.faults.explain)
+        self.stand_in(cluster.apiserver)
 
     def stand_in(self, apiserver: "APIServer") -> None:
         """Let the requests of a server, and the calls that it makes, meet the faults; once."""

@@ -6,7 +6,7 @@ that no rule is about costs it one look into a table.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
 from fakekube.apimachinery.gvk import GroupResource
@@ -17,7 +17,9 @@ from fakekube.faults.matching import Form, Matcher
 from fakekube.faults.rules import FaultError, Rule, rule_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
-from fakekube.util.timers import Timer
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 KEPT_MEETINGS = 10_000
 OWN_PATHS = "/fakekube/"
@@ -174,11 +176,10 @@ class Faults:
         self._added += 1
         if not made.name:
             made = made.model_copy(update={"name": f"fault-{self._added}"})
-        if made.name in self._active:
-            raise FaultError(f"a fault is called {made.name!r} already")
+        self._check_name(made)
         server = self._server
         fault = Fault(
-            self, made, Matcher(made, lambda *which: self._server.labels_of(*which)), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
+            self, made, Matcher(made, self._server.labels_of), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
             server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
@@ -206,8 +207,19 @@ class Faults:
     def begin(self, rules: Iterable[Rule]) -> None:
         """Let these rules hold from now on, and no others."""
         self.clear()
+        self.add_all(rules)
+
+    def add_all(self, rules: Iterable[Rule]) -> None:
+        """Add several. Raises FaultError for a name that is taken, and has added none then."""
+        rules = list(rules)
+        for rule in rules:
+            self._check_name(rule)
         for rule in rules:
             self.add(rule)
+
+    def _check_name(self, rule: Rule) -> None:
+        if rule.name in self._active:
+            raise FaultError(f"a fault is called {rule.name!r} already")
 
     def check(self) -> None:
         """Raises FaultNeverMet for the first that no request met."""

@@ -126,7 +126,7 @@ class Rule(BaseModel):
 
     def _check_what(self, does: str) -> None:
         verbs = self.all_verbs
-        if does in ("watch",) and "watch" not in verbs:
+        if does == "watch" and "watch" not in verbs:
             raise ValueError("a fault of watches meets no request whose verb is another: leave verbs out, or say watch")
         if does == "stale" and not any(verb in READING for verb in verbs):
             raise ValueError("a stale answer is one to get, list or watch: verbs has none of them")

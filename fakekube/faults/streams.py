@@ -7,6 +7,7 @@ stream that stands still keeps what it has to say, and says it once it may.
 
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -14,7 +15,9 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Frame, Response, Sink
 from fakekube.endpoints.openwatches import Divertible
 from fakekube.util.clock import Clock
-from fakekube.util.timers import Timer
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 
 class FaultySink:
