@@ -146,7 +146,8 @@ class FakekubeAPI:
             "name": fault.name, "what": fault.rule.what, "seen": fault.seen, "met": fault.met,
             "rule": fault.rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)} for fault in faults]
         meetings = [
-            {**meeting._asdict(), "time": times.format_micro_time(meeting.time)} for meeting in faults.meetings[-LATEST_MEETINGS:]]
+            {**meeting._asdict(), "time": times.format_micro_time(meeting.time)}
+            for meeting in faults.meetings[-LATEST_MEETINGS:]]
         return _json({"kind": "FaultList", "apiVersion": API_VERSION, "items": items, "meetings": meetings})
 
     @staticmethod

@@ -56,7 +56,7 @@ def _error(rule: Rule, name: str, after: int, info: RequestInfo) -> APIError:
         return errors.internal(rule.message or NO_TIME_LEFT)
     if name == "ServerTimeout":
         message = f"The {info.verb} operation against {resource} could not be completed at this time, please try again."
-        return APIError(500, "ServerTimeout", message, {
-            "name": info.verb, **({"group": info.group} if info.group else {}), "kind": info.resource, "retryAfterSeconds": after or 2})
+        details = {"name": info.verb, **({"group": info.group} if info.group else {}), "kind": info.resource}
+        return APIError(500, "ServerTimeout", message, {**details, "retryAfterSeconds": after or 2})
     # when the client's own time is over, it is told how its context ended
     return APIError(504, "Timeout", f"Timeout: request did not complete within requested timeout - {NO_TIME_LEFT}", {})

@@ -62,7 +62,8 @@ class Rule(BaseModel):
 
     name: Annotated[str, Field(description="Named in logs, histories and reports; unique.")] = ""
 
-    verbs: Annotated[Texts, Field(description="get, list, watch, create, update, patch, delete, deletecollection; read, write.")] = ()
+    verbs: Annotated[Texts, Field(
+        description="get, list, watch, create, update, patch, delete, deletecollection; read, write.")] = ()
     resources: Annotated[Texts, Field(description="jobs, jobs.batch, pods/status, pods/*, */*; without: everything.")] = ()
     namespaces: Annotated[Texts, Field(description="Names, * and ? in them stand for anything.")] = ()
     names: Annotated[Texts, Field(description="Names of objects, with * and ?.")] = ()
@@ -104,7 +105,8 @@ class Rule(BaseModel):
     def _is_possible(self) -> "Rule":
         does = self.does
         if len(does) != 1:
-            raise ValueError(f"a rule does one thing: say one of {', '.join(DOES)}" + (f", not {' and '.join(does)}" if does else ""))
+            told = f", not {' and '.join(does)}" if does else ""
+            raise ValueError(f"a rule does one thing: say one of {', '.join(DOES)}{told}")
         self._check_which()
         self._check_what(does[0])
         return self
@@ -133,7 +135,8 @@ class Rule(BaseModel):
         if self.moment == "after" and does not in ("error", "latency", "crash"):
             raise ValueError(f"moment is of error, latency and crash, not of {does}")
         if self.moment == "after" and self.error is not None and self.error not in AMBIGUOUS:
-            raise ValueError(f"no control plane answers {self.error} to what it has committed: {', '.join(AMBIGUOUS)} are possible")
+            possible = ", ".join(AMBIGUOUS)
+            raise ValueError(f"no control plane answers {self.error} to what it has committed: {possible} are possible")
         if self.message and self.error != "InternalError":
             raise ValueError("message is what an InternalError says")
         if self.retry_after_seconds is not None and self.error is None:
@@ -239,7 +242,8 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     if first["type"] == "extra_forbidden":
         known = [str(field.alias) for field in (Rule if loc[0] == "faults" else model).model_fields.values()]
         near = get_close_matches(loc[-1], known, n=3)
-        return f"{place}: there is no such field" + (f": did you mean {' or '.join(near)}?" if near else f": known are {', '.join(known)}")
+        told = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
+        return f"{place}: there is no such field: {told}"
     text = first["msg"].removeprefix("Value error, ")
     return f"{place}: {text[:1].lower()}{text[1:]}" if place else text
 

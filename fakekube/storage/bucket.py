@@ -19,7 +19,8 @@ from fakekube.storage.index import Indexes, Key
 from fakekube.storage.keyspace import Keyspace, Match, read_page
 from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
-from fakekube.storage.record import (, Compacted
+from fakekube.storage.record import (
+    Compacted,
     Event,
     EventType,
     Future,
