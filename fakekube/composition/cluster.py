@@ -185,6 +185,8 @@ class Cluster:
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             await self.stop()
+            if self._faults is not None:
+                self._faults.faults.check()  # which raises FaultNeverMet
             return
         await self.close()
         self.driver.note_failure(error)
@@ -197,8 +199,8 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         if self._member is None:
             self.driver.start(self.tasks)
-        if self._planned_faults or self._faults is not None:
-            self.faults.begin(self._planned_faults)
+        if self._planned_faults:
+            self.faults.add_all(self._planned_faults)
         await self._start_controllers()
         await self._load_manifests()
 
@@ -311,13 +313,10 @@ class Cluster:
     async def stop(self) -> None:
         """Stop servers, then controllers.
 
-        Raises the error of a component, or CacheMutated, that was not raised before; FaultNeverMet
-        for a fault that no request met.
+        Raises the error of a component, or CacheMutated, that was not raised before.
         """
         await self.close()
         self.driver.raise_failure()
-        if self._faults is not None:
-            self._faults.faults.check()
 
     async def close(self) -> None:
         """Stop, and raise nothing."""

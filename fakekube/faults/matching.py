@@ -101,7 +101,7 @@ class Matcher:
             return True
         known = self._labels_of(GroupResource(info.group, info.resource), info.namespace, info.name) if info.name else None
         if known is None and info.verb in ("create", "update", "patch"):
-            known = (sent or _metadata(request.body)).get("labels")
+            known = (sent or _metadata(request.body)).get("labels") or {}
         return isinstance(known, Mapping) and self._selector.matches(known)
 
 

@@ -9,7 +9,16 @@ the nearest is Chaos Mesh's HTTPChaos, which knows no resources.
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from fakekube.apimachinery.labels import parse as parse_selector
@@ -111,6 +120,13 @@ class Rule(BaseModel):
         self._check_what(does[0])
         return self
 
+    @field_validator("latency")
+    @classmethod
+    def _takes_time(cls, value: float | None) -> float | None:
+        if value == 0:
+            raise ValueError("it takes no time")
+        return value
+
     def _check_which(self) -> None:
         for verb in self.verbs:
             if verb not in VERBS and verb not in GROUPS_OF_VERBS:
@@ -202,6 +218,8 @@ def rules_of(content: Any) -> list[Rule]:
             rules = list(Plan.model_validate(dict(content)).faults)
         except ValidationError as error:
             raise FaultError(_sentence(error, Plan)) from None
+    elif isinstance(content, Mapping):
+        rules = [rule_of(content)]
     else:
         rules = [_numbered(number, one) for number, one in enumerate(_listed(content))]
     names = [rule.name for rule in rules if rule.name]
@@ -214,7 +232,7 @@ def rules_of(content: Any) -> list[Rule]:
 def _listed(content: Any) -> Iterable[Any]:
     if content is None:
         return ()
-    if isinstance(content, Mapping | Rule):
+    if isinstance(content, Rule):
         return (content,)
     if isinstance(content, list | tuple):
         return content
@@ -241,8 +259,8 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     place = ".".join(part for part in loc if not part.startswith(("function-", "constrained-", "str", "tuple")))
     if first["type"] == "extra_forbidden":
         known = [str(field.alias) for field in (Rule if loc[0] == "faults" else model).model_fields.values()]
-        near = get_close_matches(loc[-1], known, n=3)
-        told = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
+        near = get_close_matches(loc[-1], known, n=1)
+        told = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
         return f"{place}: there is no such field: {told}"
     text = first["msg"].removeprefix("Value error, ")
     return f"{place}: {text[:1].lower()}{text[1:]}" if place else text
