@@ -9,7 +9,7 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 """
 
 import copy
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -24,12 +24,13 @@ from fakekube.composition import controllermanager, fakekube_api, opened
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
+from fakekube.composition.front import RECORDING, Front, audit_file
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
+from fakekube.composition.timed import Timed
 from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
-from fakekube.util.durations import Duration
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, finish
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from fakekube.composition.snapshot import Snapshot
     from fakekube.composition.world import Membership
     from fakekube.faults.plan import Faults
+    from fakekube.recording.recorder import Recorder
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
@@ -51,11 +53,10 @@ if TYPE_CHECKING:
     from fakekube.tracing.trace import Trace
     from fakekube.webhooks.callables import Function
 
-Predicate = Callable[[], "bool | Awaitable[bool]"]
 Callback = Callable[..., Any] | str | None
 
 
-class Cluster:
+class Cluster(Timed):
     """One cluster; an async context manager.
 
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``,
@@ -103,17 +104,19 @@ class Cluster:
             find_cluster=member.find if member is not None else None)
         self._identity = Identity(self.options)
         self.token = self._identity.token
-        self._audit = opened.audit_file(self.options.audit_log)
+        self._audit = audit_file(self.options.audit_log)
+        self._front = Front(
+            self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
         self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
-        self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
-        self._servers: list[Served] = []
+        self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
+        self.client = Client(self._front.open(self.apiserver, self.options), user_agent="fakekube", user=users.admin())
         self._registered: list[Tree] = []
         self._is_started = False
         self._registered += self._calls.let_call(
-            self._controllers.addons(self.options), self.client, self._controllers.find_component)
+            self._controllers.addons(self.options), self._own_client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -141,6 +144,7 @@ class Cluster:
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why, trace=self.trace, faults=lambda: self.faults)
+        self.apiserver.extra_paths[RECORDING] = self._front.answer
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
         if self._faults is not None:
             self._faults.stand_in(self.apiserver)
@@ -208,9 +212,9 @@ class Cluster:
         if self.options.default_storage_class:
             from fakekube.composition import defaultstorageclass
 
-            await defaultstorageclass.create(self.client)
+            await defaultstorageclass.create(self._own_client)
         if self._registered:
-            await self.load(self._registered)
+            await self._create(self._own_client, self._registered)
         self._is_started = True
         for manifests in self._manifests:
             await self.load(manifests)
@@ -218,8 +222,8 @@ class Cluster:
     async def _start_controllers(self) -> None:
         self._plane.start()
         await self._controllers.start(
-            self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
-            is_served=lambda: bool(self._servers))
+            self._own_client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
+            is_served=lambda: bool(self._front.servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
 
@@ -295,20 +299,24 @@ class Cluster:
         was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         addons = self._controllers.addons(options)
         self._build(options, state)
-        self._calls.let_call(addons, self.client, self._controllers.find_component)
+        self._calls.let_call(addons, self._own_client, self._controllers.find_component)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
+        self._own_client.forget_resources()
         self.client.forget_resources()
-        for server in self._servers:
-            server.handle_with(self.apiserver)
+        self._front.lead_to(self.apiserver, options)
         if self._member is None:
             self._clock.jump_to(time)
         before.retire()
         if was_running:
             await self._start_controllers()
+
+    def record(self, recorder: "Recorder | None") -> None:
+        """Let a recorder take what clients ask from now on, in place of another; None ends it."""
+        self._front.record(recorder)
 
     async def stop(self) -> None:
         """Stop servers, then controllers.
@@ -320,13 +328,14 @@ class Cluster:
 
     async def close(self) -> None:
         """Stop, and raise nothing."""
-        for server in self._servers:
+        for server in self._front.servers:
             await server.stop()
-        self._servers.clear()
+        self._front.servers.clear()
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
         await self._calls.close()
+        self._front.flush()
         if self._audit is not None:
             self._audit.close()
 
@@ -360,33 +369,6 @@ class Cluster:
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""
         return self.manager.component(name)
 
-    # time
-
-    async def settle(self, *, grace: Duration | None = None) -> None:
-        """Return once nothing is left to do at the present time.
-
-        Clients outside are quiet by then; ``grace`` says for how long, in place of the option.
-        """
-        await self.driver.settle(grace=grace)
-
-    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
-        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta.
-
-        Before each, clients outside are quiet for ``grace``, in real time.
-        """
-        await self.driver.advance(duration, grace=grace)
-
-    async def run_until(
-        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
-    ) -> None:
-        """Let time pass until ``predicate()`` (plain or async) is true.
-
-        Before time moves, clients outside are quiet for ``grace``, in real time.
-        Raises Stalled, which says what is pending, when it is false and nothing is left that could
-        make it true; with ``within`` also when so much time has passed.
-        """
-        await self.driver.run_until(predicate, within=within, grace=grace)
-
     # use
 
     async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
@@ -396,11 +378,14 @@ class Cluster:
         over it. KWOK's Stages and KwokConfiguration are for the kubelet, see ``docs/kubelet.md``.
         Raises APIError; OptionError for what is no manifest, and for a Stage that is not valid.
         """
+        return await self._create(self.client, manifests)
+
+    async def _create(self, client: Client, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
         from fakekube.composition.manifests import create_all
 
         controllers = self._controllers
         add_stages = controllers.add_stages if controllers.runs_kubelet else None
-        return await create_all(self.client, manifests, add_stages=add_stages)
+        return await create_all(client, manifests, add_stages=add_stages)
 
     async def why(self, what: str, *, namespace: str = "default") -> "Answer":
         """Why an object waits, and the smallest change that would let it go on.
@@ -462,7 +447,7 @@ class Cluster:
     def _keep(self, resource: "Resource", registered: Tree) -> None:
         """Have an object that stands for something in this process, after a reset, too."""
         if self._is_started:
-            finish(self.client.create(resource, copy.deepcopy(registered)))
+            finish(self._own_client.create(resource, copy.deepcopy(registered)))
         self._registered.append(registered)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
@@ -490,11 +475,12 @@ class Cluster:
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, identity=self._identity, clock=self.clock, activity=self.activity, host=host, port=port,
-            insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
-            allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
+            self._front.transport.handler, identity=self._identity, clock=self.clock, activity=self.activity, host=host,
+            port=port, insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"],
+            allow_hosts=self.options.allow_host, allow_origins=self.options.allow_origin,
+            names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
         self.outside.listens = isinstance(self._clock, ManualClock)
-        self._servers.append(server)
+        self._front.servers.append(server)
         return server

@@ -102,7 +102,7 @@ class FakekubeAPI:
         Raises APIError 400 for an unknown controller or field; 405.
         """
         if request.method == "POST":
-            await self._change_controller(_wanted(request, CONTROLLER_FIELDS))
+            await self._change_controller(fields_wanted(request, CONTROLLER_FIELDS))
         elif request.method != "GET":
             raise errors.method_not_allowed()
         items = [{"name": name, "running": running} for name, running in self._controllers.states.items()]
@@ -210,7 +210,7 @@ class FakekubeAPI:
 
 def _about_object(request: Request, fields: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Tree, str]:
     """What is asked about an object, and the form of the answer. Raises APIError 400."""
-    wanted = _wanted(request, fields)
+    wanted = fields_wanted(request, fields)
     if "object" not in wanted:
         raise errors.bad_request("name an object: object=pod/NAME")
     output = wanted.get("output", "json")
@@ -219,7 +219,7 @@ def _about_object(request: Request, fields: tuple[str, ...], outputs: tuple[str,
     return wanted, str(output)
 
 
-def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
+def fields_wanted(request: Request, fields: tuple[str, ...]) -> Tree:
     """The fields of the body and of the query.
 
     Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
@@ -251,7 +251,7 @@ def _body(request: Request) -> Tree:
 
 def _clock_wanted(request: Request) -> Tree:
     """What is wanted of the clock. Raises APIError 400 also for two that exclude each other."""
-    wanted = _wanted(request, CLOCK_FIELDS)
+    wanted = fields_wanted(request, CLOCK_FIELDS)
     if "advance" in wanted and "set" in wanted:
         raise errors.bad_request("give either advance or set")
     if not isinstance(wanted.get("advance", 0), str | int | float) or isinstance(wanted.get("advance"), bool):

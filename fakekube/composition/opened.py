@@ -1,4 +1,4 @@
-"""What options name, opened: a snapshot, a file for audit events, a plan of faults.
+"""What options name, opened: a snapshot, a plan of faults.
 
 What is behind each is imported only where an option names one.
 """
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.snapshot import Snapshot
     from fakekube.faults.rules import Rule
 
@@ -18,15 +17,6 @@ def snapshot(given: "Snapshot | Path | str") -> "Snapshot":
     from fakekube.composition.snapshot import Snapshot, read
 
     return given if isinstance(given, Snapshot) else read(given)
-
-
-def audit_file(name: str) -> "AuditFile | None":
-    """Where audit events go; None without a name. Raises OptionError."""
-    if not name:
-        return None
-    from fakekube.composition.auditfile import AuditFile
-
-    return AuditFile(name)
 
 
 def faults(given: Any) -> "list[Rule]":

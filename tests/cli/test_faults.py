@@ -1,13 +1,19 @@
 """Faults of a served cluster, from a shell."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 MAPS = "/api/v1/namespaces/default/configmaps"
-PLAN = "kind: FaultPlan\nfaults:\n- {name: unsure, resources: configmaps, verbs: create, error: EtcdTimeout, moment: after, nth: 1}\n"
+PLAN = """
+kind: FaultPlan
+faults:
+- {name: unsure, resources: configmaps, verbs: create, error: EtcdTimeout, moment: after, nth: 1}
+"""
 
 
 def test_from_the_command_line(

@@ -14,12 +14,16 @@ from fakekube.testing.background import BackgroundCluster
 from tests.faults.asking import MAPS, ask, create, status
 
 PATH = "/fakekube/v1/faults"
-PLAN = "kind: FaultPlan\nfaults:\n- {name: unsure, resources: configmaps, verbs: create, error: EtcdTimeout, moment: after, nth: 1}\n"
+PLAN = """
+kind: FaultPlan
+faults:
+- {name: unsure, resources: configmaps, verbs: create, error: EtcdTimeout, moment: after, nth: 1}
+"""
 
 
 async def test_a_plan_as_an_option(tmp_path: Path) -> None:
-    """Given a file with a plan / when a cluster is made with it / then requests meet it; a plan that
-    is none is refused before anything starts.
+    """Given a file with a plan / when a cluster is made with it / then requests meet it; a plan
+    that is none is refused before anything starts.
     """
     file = tmp_path / "plan.yaml"
     file.write_text(PLAN)
@@ -71,10 +75,10 @@ def test_a_background_cluster(tmp_path: Path) -> None:
             assert json.loads(caught.value.body)["message"] == "etcdserver: request timed out"
             assert fault.met == 1
         assert api.read_namespaced_config_map("a", "default").metadata.name == "a"
-        with cluster.faults.add(verbs="get", resources="configmaps", cut="body"):
-            with pytest.raises(Exception, match=r"Connection broken: IncompleteRead|InvalidChunkLength"):
-                api.read_namespaced_config_map("a", "default")
-        with pytest.raises(FaultError, match="two things|one thing"):
+        broken = pytest.raises(Exception, match=r"Connection broken: IncompleteRead")
+        with cluster.faults.add(verbs="get", resources="configmaps", cut="body"), broken:
+            api.read_namespaced_config_map("a", "default")
+        with pytest.raises(FaultError, match="one thing"):
             cluster.faults.add(compact=True, stale=True)
         with pytest.raises(FaultNeverMet), cluster.faults.add(verbs="delete", compact=True):
             pass

@@ -13,8 +13,9 @@ STATUSES = {
     "ServerTimeout": (
         500, "ServerTimeout", "The update operation against configmaps could not be completed at this time, please try again."),
     "Conflict": (
-        409, "Conflict", 'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes '
-        "to the latest version and try again"),
+        409, "Conflict", (
+            'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the '
+            "latest version and try again")),
     "Unauthorized": (401, "Unauthorized", "Unauthorized"),
     "StorageInitializing": (429, "TooManyRequests", "storage is (re)initializing"),
     "EtcdTimeout": (500, None, "etcdserver: request timed out"),
@@ -91,7 +92,8 @@ async def test_an_ambiguous_error_hides_a_write(error: str) -> None:
 
 
 async def test_what_failed_by_itself_stays_what_it_is() -> None:
-    """Given an error after the commit / when a request fails without it / then its own answer comes.
+    """Given an error after the commit / when a request fails without it / then its own answer
+    comes.
     """
     async with quiet() as cluster:
         await create(cluster, "a")

@@ -6,22 +6,21 @@ import pytest
 
 from fakekube.composition.clusterfaults import read
 from fakekube.composition.options import OptionError
-from fakekube.faults.rules import FaultError, json_schema, rule_of, rules_of
+from fakekube.faults.rules import AMBIGUOUS, DOES, VERBS, FaultError, json_schema, rule_of, rules_of
 
 NONSENSE = [
     ({}, "a rule does one thing: say one of error, latency, cut, watch, stale, compact, lose_lease, crash, webhook"),
-    ({"error": "Conflict", "latency": "1s"}, "a rule does one thing: say one of error, latency, cut, watch, stale, compact, "
-     "lose_lease, crash, webhook, not error and latency"),
+    ({"error": "Conflict", "latency": "1s"}, f"a rule does one thing: say one of {', '.join(DOES)}, not error and latency"),
     ({"error": "Conflict", "verb": "get"}, "verb: there is no such field: did you mean verbs?"),
-    ({"error": "Conflict", "verbs": "put"}, "verbs: 'put' is no verb: known are get, list, watch, create, update, patch, delete, "
-     "deletecollection, read and write"),
+    ({"error": "Conflict", "verbs": "put"}, f"verbs: 'put' is no verb: known are {', '.join(VERBS)}, read and write"),
     ({"error": "Conflict", "nth": 1, "every": 2}, "nth and every contradict each other: say one of them"),
     ({"error": "Conflict", "after": "10s", "until": "5s"},
      "until (5 s) is not later than after (10 s): no request could meet it"),
-    ({"error": "EtcdNoSpace", "moment": "after"}, "no control plane answers EtcdNoSpace to what it has committed: InternalError, "
-     "ServiceUnavailable, Timeout, ServerTimeout, EtcdTimeout, EtcdLeaderChanged are possible"),
+    ({"error": "EtcdNoSpace", "moment": "after"},
+     f"no control plane answers EtcdNoSpace to what it has committed: {', '.join(AMBIGUOUS)} are possible"),
     ({"cut": "before", "moment": "after"}, "moment is of error, latency and crash, not of cut"),
-    ({"watch": "end", "verbs": "list"}, "a fault of watches meets no request whose verb is another: leave verbs out, or say watch"),
+    ({"watch": "end", "verbs": "list"},
+     "a fault of watches meets no request whose verb is another: leave verbs out, or say watch"),
     ({"watch": "late"}, "watch: late needs lasting, how late each event comes"),
     ({"watch": "end", "lasting": "1s"}, "lasting is of watch: stall and watch: late"),
     ({"latency": "1s", "events": 2}, "events is of watch"),
@@ -59,8 +58,8 @@ def test_names_of_python_and_of_files_are_both_read() -> None:
 
 
 def test_plans_in_three_forms() -> None:
-    """Given a mapping, a list and one rule / when they are read / then they give the same rules; two
-    of one name, and what is no rule, are refused with their place.
+    """Given a mapping, a list and one rule / when they are read / then they give the same rules;
+    two of one name, and what is no rule, are refused with their place.
     """
     rule = {"name": "a", "compact": True}
     assert rules_of({"kind": "FaultPlan", "faults": [rule]}) == rules_of([rule]) == rules_of(rule) == [rule_of(rule)]

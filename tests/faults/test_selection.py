@@ -89,8 +89,8 @@ async def test_a_time_in_which_it_holds() -> None:
     ({"components": "job"}, ""),
 ])
 async def test_which_requests(rule: dict[str, Any], met: str) -> None:
-    """Given a rule / when an object is created (a), read (b) and deleted (c), and a Secret created by
-    somebody else (d) / then the rule is about those that it names.
+    """Given a rule / when an object is created (a), read (b) and deleted (c), and a Secret created
+    by somebody else (d) / then the rule is about those that it names.
     """
     bot = UserInfo("system:serviceaccount:default:bot", ("system:masters",))
     async with quiet() as cluster:
@@ -131,9 +131,9 @@ async def test_a_fault_that_nobody_met_fails_the_test() -> None:
             cluster.faults.add(name="x", verbs="delete", error="Conflict")
     async with quiet() as cluster:
         cluster.faults.add(verbs="delete", error="Conflict", optional=True)
-        with pytest.raises(FaultNeverMet, match="1 matched, and none was one to take"):
-            with cluster.faults.add(verbs="list", error="Conflict", nth=2):
-                assert await codes(cluster, 1) == [200]
+        second = cluster.faults.add(verbs="list", error="Conflict", nth=2)
+        with pytest.raises(FaultNeverMet, match="1 matched, and none was one to take"), second:
+            assert await codes(cluster, 1) == [200]
         with pytest.raises(ZeroDivisionError), cluster.faults.add(verbs="delete", error="Conflict"):
             raise ZeroDivisionError
         assert len(cluster.faults) == 1

@@ -151,8 +151,8 @@ async def test_a_replica_that_lags() -> None:
 
 
 async def test_a_replica_lags_from_a_moment_on() -> None:
-    """Given a replica that stops in ten seconds and goes on ten seconds later / when objects are made
-    before, while and after / then a client sees what was there when it stopped, and then all.
+    """Given a replica that stops in ten seconds and goes on ten seconds later / when objects are
+    made before and while / then a client sees what was there when it stopped, and then all.
     """
     async with quiet() as cluster:
         receiver = await watching(cluster, "mine")

@@ -10,6 +10,8 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from fakekube.runtime import volumes
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -22,15 +24,13 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.plugins.csi_migration import BETA_REGION, BETA_ZONE, DELIMITER, REGION, ZONE
 from fakekube_controllers.scheduler.plugins.hints import hint, uses_claim
 from fakekube_controllers.scheduler.plugins.topology_counts import node_labels
 
 CONFLICT = "node(s) had no available volume zone"
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 NEWER = {BETA_ZONE: ZONE, BETA_REGION: REGION}
-DELIMITER = "__"  # of several zones in one label
 DELAYED = "WaitForFirstConsumer"
 
 
@@ -108,16 +108,28 @@ class VolumeZone:
         found: list[VolumeTopology] | None = state.get(self.name)
         if found is None:
             return None
-        own = node_labels(node)
-        if not any(label in own for label in TOPOLOGY_LABELS):
+        return unresolvable(CONFLICT) if next(_conflicts(found, node), None) is not None else None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The labels of the volumes."""
+        found: list[VolumeTopology] | None = state.get(self.name)
+        if node is None or found is None:
             return None
-        for label, values in found:
-            value = own.get(label)
-            if value is None:
-                value = own.get(NEWER.get(label, label))
-            if value not in values:
-                return unresolvable(CONFLICT)
-        return None
+        target = changes.node_target(node)
+        return [changes.set_label(target, label, values[0]) for label, values in _conflicts(found, node)]
+
+
+def _conflicts(found: Sequence[VolumeTopology], node: NodeInfo) -> Iterator[VolumeTopology]:
+    """Those that a node does not have; a node without any of the labels may have all."""
+    own = node_labels(node)
+    if not any(label in own for label in TOPOLOGY_LABELS):
+        return
+    for each in found:
+        value = own.get(each.label)
+        if value is None:
+            value = own.get(NEWER.get(each.label, each.label))
+        if value not in each.values:
+            yield each
 
 
 def _topologies(volume: ReadOnlyTree) -> Iterator[VolumeTopology]:
