@@ -172,7 +172,9 @@ class Cluster(Timed):
         if self._faults is None:
             from fakekube.composition.clusterfaults import ClusterFaults
 
-            self._faults = ClusterFaults(self, self._clock, self._calls)
+            self._faults = ClusterFaults(
+                lambda: self.apiserver, self.restart_controller, clock=self._clock, rng=self.rng, driver=self.driver,
+                tasks=self.tasks, calls=self._calls)
         return self._faults.faults
 
     @property

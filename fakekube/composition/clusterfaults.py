@@ -3,7 +3,7 @@ components.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,13 @@ from fakekube.faults.rules import FaultError, Rule, rules_of
 
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
-    from fakekube.composition.cluster import Cluster
     from fakekube.composition.controlplane import OutgoingCalls
     from fakekube.util.clock import Clock
+    from fakekube.util.driver import Driver
+    from fakekube.util.rng import Rng
+    from fakekube.util.tasks import Tasks
+
+Restart = Callable[[str], Awaitable[None]]
 
 
 def read(value: Any) -> list[Rule]:
@@ -38,15 +42,22 @@ def read(value: Any) -> list[Rule]:
 
 
 class ClusterFaults:
-    """The faults of a cluster, and its servers one after the other, which have them."""
+    """The faults of a cluster, and its servers one after the other, which have them.
 
-    def __init__(self, cluster: "Cluster", clock: "Clock", calls: "OutgoingCalls") -> None:
-        self._cluster, self._calls = cluster, calls
-        self.faults = Faults(clock, cluster.rng.fork("faults"), self)
+    ``server`` gives the one of the moment, ``restart`` lets a component die and start again.
+    """
+
+    def __init__(
+        self, server: "Callable[[], APIServer]", restart: Restart, *, clock: "Clock", rng: "Rng", driver: "Driver",
+        tasks: "Tasks", calls: "OutgoingCalls",
+    ) -> None:
+        self._server, self._restarts, self._calls = server, restart, calls
+        self._activity, self._tasks = driver.activity, tasks
+        self.faults = Faults(clock, rng.fork("faults"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
-        cluster.driver.explainers.append(self.faults.explain)
-        self.stand_in(cluster.apiserver)
+        driver.explainers.append(self.faults.explain)
+        self.stand_in(server())
 
     def stand_in(self, apiserver: "APIServer") -> None:
         """Let the requests of a server, and the calls that it makes, meet the faults; once."""
@@ -59,13 +70,13 @@ class ClusterFaults:
         Returns once it lives, unless it is the component itself that waits: that does not see it.
         """
         over = asyncio.Event()
-        self._cluster.tasks.spawn(self._restart(name, over.set), f"crash of {name}")
+        self._tasks.spawn(self._restart(name, over.set), f"crash of {name}")
         await over.wait()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
         try:
-            with self._cluster.activity.busy():
-                await self._cluster.restart_controller(name)
+            with self._activity.busy():
+                await self._restarts(name)
         finally:
             then()
 
@@ -74,20 +85,20 @@ class ClusterFaults:
     @property
     def revision(self) -> int:
         """The latest version of the storage."""
-        return self._cluster.apiserver.storage.revision
+        return self._server().storage.revision
 
     def compact(self) -> None:
         """Let no past state be read or watched from any more."""
-        storage = self._cluster.apiserver.storage
+        storage = self._server().storage
         storage.expire(storage.revision, watches=True)
 
     @property
     def watches(self) -> OpenWatches:
         """The watches that are open."""
-        return self._cluster.apiserver.services.watches
+        return self._server().services.watches
 
     def labels_of(self, resource: GroupResource, namespace: str, name: str) -> Mapping[str, str] | None:
         """The labels of a stored object, None where there is none."""
-        bucket = self._cluster.apiserver.buckets.existing(resource)
+        bucket = self._server().buckets.existing(resource)
         record = bucket.get(namespace, name) if bucket is not None else None
         return None if record is None else record.labels

@@ -169,7 +169,7 @@ class BackgroundCluster:
         """What goes wrong on purpose, from the test's thread; see ``Cluster.faults``."""
         from fakekube.testing.background_faults import BackgroundFaults
 
-        return BackgroundFaults(self)
+        return BackgroundFaults(self.run)
 
     def stop_controller(self, name: str) -> None:
         """Stop a controller until it is started by name. OptionError for an unknown name."""

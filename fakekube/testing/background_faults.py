@@ -1,30 +1,40 @@
 """The faults of a cluster that runs in a thread of its own, for tests that block."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fakekube.composition.cluster import Cluster
     from fakekube.faults.plan import Fault, Meeting
-    from fakekube.testing.background import BackgroundCluster
+
+T = TypeVar("T")
+
+
+class Run(Protocol):
+    """Calls a function in the cluster's thread, and gives back what it returns."""
+
+    def __call__(self, function: "Callable[[Cluster], T]") -> T: ...
 
 
 class BackgroundFaults:
     """As ``Faults`` of ``Cluster.faults``; every call is made in the cluster's thread."""
 
-    def __init__(self, background: "BackgroundCluster") -> None:
-        self._background = background
+    def __init__(self, run: Run) -> None:
+        self._run = run
 
     def add(self, rule: Any = None, **values: Any) -> "BackgroundFault":
         """Let something go wrong from now on; see ``Faults.add``. Raises FaultError."""
-        return BackgroundFault(self._background, self._background.run(lambda cluster: cluster.faults.add(rule, **values)))
+        return BackgroundFault(self._run, self._run(lambda cluster: cluster.faults.add(rule, **values)))
 
     def clear(self) -> None:
         """Remove all."""
-        self._background.run(lambda cluster: cluster.faults.clear())
+        self._run(lambda cluster: cluster.faults.clear())
 
     @property
     def meetings(self) -> "list[Meeting]":
         """Who met what, oldest first."""
-        return self._background.run(lambda cluster: cluster.faults.meetings)
+        return self._run(lambda cluster: cluster.faults.meetings)
 
 
 class BackgroundFault:
@@ -32,8 +42,8 @@ class BackgroundFault:
     request has met it.
     """
 
-    def __init__(self, background: "BackgroundCluster", fault: "Fault") -> None:
-        self._background, self._fault = background, fault
+    def __init__(self, run: Run, fault: "Fault") -> None:
+        self._run, self._fault = run, fault
 
     @property
     def name(self) -> str:
@@ -47,7 +57,7 @@ class BackgroundFault:
 
     def remove(self) -> None:
         """Let it be; harmless when it was removed."""
-        self._background.run(lambda _: self._fault.remove())
+        self._run(lambda _: self._fault.remove())
 
     def __enter__(self) -> Self:
         return self
