@@ -312,7 +312,7 @@ def why(object_name: str, server: str | None, kubeconfig: str | None, namespace:
 @click.option("--field", default="", metavar="PATH", help=(
     "Tell only what led to the present value of this field: status.phase, status.conditions[Ready].status."))
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, metavar="N", help=(
-    "Tell the last N changes of the object, with what led to each; 0 is all that are retained."))
+    "Tell the last N changes of the object, with what led to each: 1,000 at most; of a snapshot any number, 0 is all."))
 @click.option("-o", "--output", type=click.Choice(["text", "json", "chrome"]), default="text", show_default=True, help=(
     "A text for people, JSON for programs, or Chrome's trace event format, for Perfetto and chrome://tracing."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(

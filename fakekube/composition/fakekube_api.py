@@ -48,7 +48,7 @@ CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
 WHY_FIELDS = ("object", "namespace", "output")
 TRACE_FIELDS = ("object", "namespace", "field", "last", "output")
-MAX_LAST_DIGITS = 9
+MAX_LAST, MAX_LAST_DIGITS = 1_000, 9
 
 
 def install(
@@ -142,6 +142,8 @@ class FakekubeAPI:
         last = str(wanted.get("last", 20))
         if not last.isdecimal() or len(last) > MAX_LAST_DIGITS:
             raise errors.bad_request("last is no number of changes")
+        if not 0 < int(last) <= MAX_LAST:
+            raise errors.bad_request(f"last is more than {MAX_LAST:,}, or all: so many are told of a snapshot, by trace --from")
         found = await self._trace(
             str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"), field=str(wanted.get("field") or ""),
             last=int(last))
