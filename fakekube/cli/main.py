@@ -85,6 +85,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Needs fakekube[tls].")),
         click.option("--audit-log", metavar="FILE", help=(
             "A file to which audit events are added, one line of JSON each; - is standard output.")),
+        click.option("--faults", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A plan of faults, YAML or JSON: which requests fail, and how. `fakekube schema faults` has what it may say.")),
         click.option("--record", metavar="FILE", help=(
             "A file to which what clients ask, and what they are answered, is added as lines of JSON; without values of Secrets "
             "and credentials. `fakekube replay` plays it.")),
@@ -214,6 +216,40 @@ def crds(names: tuple[str, ...]) -> None:
     from fakekube.cli.operators import show_definitions
 
     show_definitions(names)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
+def faults(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """What goes wrong on purpose in a served cluster. Without a command: how often it was met."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        from fakekube.cli.faults import show
+
+        show(server, kubeconfig)
+
+
+@faults.command("add")
+@where
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_context
+def faults_add(context: click.Context, server: str | None, kubeconfig: str | None, file: str) -> None:
+    """Let go wrong what FILE says, a plan in YAML or JSON; - is standard input."""
+    from fakekube.cli.faults import add
+
+    add(server or context.obj[0], kubeconfig or context.obj[1], file)
+
+
+@faults.command("remove")
+@where
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def faults_remove(context: click.Context, server: str | None, kubeconfig: str | None, names: tuple[str, ...]) -> None:
+    """Let the faults of these names be; all, without a name."""
+    from fakekube.cli.faults import remove
+
+    remove(server or context.obj[0], kubeconfig or context.obj[1], names)
 
 
 @cli.group(invoke_without_command=True)
