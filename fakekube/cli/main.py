@@ -484,14 +484,15 @@ def _story_command(name: str, speed: float, about: str) -> click.Command:
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
+    @click.option("--manifests", is_flag=True, help="Show the YAML of what the story creates.")
     @click.option("--join", is_flag=True, help=(
         "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
     @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
         "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, join: bool, kubeconfig: str | None) -> None:
+    def play(speed: float, pauses: bool, manifests: bool, join: bool, kubeconfig: str | None) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
+        run(name, speed, pauses=pauses, manifests=manifests, join=join, kubeconfig=kubeconfig)
 
     return play
 
