@@ -62,6 +62,22 @@ def is_namespace(kind: Kind) -> bool:
     return kind.plural == "namespaces" and not kind.group
 
 
+class WriteShape(NamedTuple):
+    """All that rules without names look at. Kinds are told apart by identity, as long as the
+    resources that are served do not change.
+    """
+
+    kind: int
+    operation: str
+    subresource: str
+    is_namespaced: bool
+
+
+def shape_of(attrs: Attributes) -> WriteShape:
+    """The shape of a write."""
+    return WriteShape(id(attrs.kind), attrs.operation, attrs.subresource, bool(attrs.namespace))
+
+
 class Matcher:
     """What a webhook, a policy or a binding matches.
 
@@ -75,7 +91,7 @@ class Matcher:
         self._equivalent = spec.get("matchPolicy") != "Exact"
         self._named = any(rule.names for rule in (*self._rules, *self._excluded))
         self.namespace_selector, self.object_selector = _selector(spec, "namespaceSelector"), _selector(spec, "objectSelector")
-        self._kinds: dict[tuple[int, str, str, bool], Kind | None] = {}
+        self._kinds: dict[WriteShape, Kind | None] = {}
         self._generation = -1
 
     def matches(self, attrs: Attributes) -> Kind | None:
@@ -114,10 +130,10 @@ class Matcher:
         if resources.generation != self._generation:
             self._kinds.clear()
             self._generation = resources.generation
-        key = (id(attrs.kind), attrs.operation, attrs.subresource, bool(attrs.namespace))
-        if key not in self._kinds:
-            self._kinds[key] = self._find(attrs)
-        return self._kinds[key]
+        shape = shape_of(attrs)
+        if shape not in self._kinds:
+            self._kinds[shape] = self._find(attrs)
+        return self._kinds[shape]
 
     def _find(self, attrs: Attributes) -> Kind | None:
         if self._excluded and self._first(self._excluded, attrs) is not None:

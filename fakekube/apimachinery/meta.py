@@ -10,6 +10,11 @@ from fakekube.apimachinery import conditions
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 
 EMPTY: Mapping[str, Any] = {}
+BOOKKEEPING = ("metadata.resourceVersion", "metadata.managedFields")
+"""What changes with every write, and says nothing that other fields do not."""
+
+TIMES = ("lastTransitionTime", "lastProbeTime", "lastUpdateTime")
+"""Fields that change with others, and say only when."""
 
 
 class ObjectKey(NamedTuple):

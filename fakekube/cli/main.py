@@ -297,6 +297,31 @@ def why(object_name: str, server: str | None, kubeconfig: str | None, namespace:
 
 
 @cli.command()
+@click.argument("object_name", metavar="OBJECT")
+@where
+@click.option("-n", "--namespace", default="default", show_default=True, help="The namespace of the object.")
+@click.option("--field", default="", metavar="PATH", help=(
+    "Tell only what led to the present value of this field: status.phase, status.conditions[Ready].status."))
+@click.option("--last", type=click.IntRange(0), default=20, show_default=True, metavar="N", help=(
+    "Tell the last N changes of the object, with what led to each; 0 is all that are retained."))
+@click.option("-o", "--output", type=click.Choice(["text", "json", "chrome"]), default="text", show_default=True, help=(
+    "A text for people, JSON for programs, or Chrome's trace event format, for Perfetto and chrome://tracing."))
+@click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
+    "Read a snapshot in place of a served cluster."))
+@click.option("--otlp", metavar="URL", help=(
+    "Send the trace to a collector, as http://127.0.0.1:4318, and print nothing of it; needs fakekube[otlp]."))
+def trace(object_name: str, **values: Any) -> None:
+    """Say what led to the state of OBJECT, back to the first requests: who changed what, when, and
+    because of which change.
+
+    OBJECT is as kubectl names it: pod/web-0, job/report. It may be gone.
+    """
+    from fakekube.cli.trace import run as show
+
+    show(object_name, **values)
+
+
+@cli.command()
 @click.argument("first", type=click.Path(exists=True, dir_okay=False))
 @click.argument("second", type=click.Path(exists=True, dir_okay=False))
 @click.argument("resources", nargs=-1)

@@ -44,6 +44,7 @@ class Discovery:
     def __init__(self, rest: RESTClient) -> None:
         self._rest = rest
         self._entries: list[Entry] = []
+        self._by_kind: dict[tuple[str, str], list[Resource]] = {}
         self.stale: tuple[str, ...] = ()
 
     async def resource(self, name: str) -> Resource:
@@ -51,14 +52,18 @@ class Discovery:
 
         Also by ``plural.group`` or ``plural.version.group``. KeyError when there is none.
         """
-        return await self._find(lambda entry: _is_called(entry, name), name)
+        def named() -> Resource | None:
+            return next((entry.resource for entry in self._entries if _is_called(entry, name)), None)
+
+        return await self._find(named, name)
 
     async def for_kind(self, gvk: GroupVersionKind) -> Resource:
         """By group, kind and, unless it is empty, version."""
-        wanted = (gvk.group, gvk.kind)
-        return await self._find(
-            lambda entry: entry.resource.group_kind == wanted and gvk.version in ("", entry.resource.version), str(gvk),
-        )
+        def of_kind() -> Resource | None:
+            of_any_version = self._by_kind.get((gvk.group, gvk.kind), ())
+            return next((each for each in of_any_version if gvk.version in ("", each.version)), None)
+
+        return await self._find(of_kind, str(gvk))
 
     async def for_object(self, obj: Tree) -> Resource:
         """By apiVersion and kind of a manifest."""
@@ -69,27 +74,33 @@ class Discovery:
         """Ask the server anew next time: a definition may have come, or come back as another
         one.
         """
-        self._entries = []
+        self._know([])
+
+    def _know(self, entries: list[Entry]) -> None:
+        self._entries = entries
+        self._by_kind = {}
+        for entry in entries:
+            self._by_kind.setdefault(entry.resource.group_kind, []).append(entry.resource)
 
     async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
         """Every resource that has all of ``verbs``, each once; read anew.
 
         Each is in the version that the server prefers.
         """
-        self._entries = await self._load()
+        self._know(await self._load())
         found: dict[GroupResource, Resource] = {}
         for entry in self._entries:
             if all(verb in entry.verbs for verb in verbs):
                 found.setdefault(entry.resource.group_resource, entry.resource)
         return list(found.values())
 
-    async def _find(self, fits: Callable[[Entry], bool], what: str) -> Resource:
+    async def _find(self, look: Callable[[], Resource | None], what: str) -> Resource:
         for refresh in (False, True):
             if refresh or not self._entries:
-                self._entries = await self._load()
-            for entry in self._entries:
-                if fits(entry):
-                    return entry.resource
+                self._know(await self._load())
+            found = look()
+            if found is not None:
+                return found
         raise KeyError(f"the server doesn't have a resource type {what!r}")
 
     async def _load(self) -> list[Entry]:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
+    from fakekube.tracing.trace import Trace
     from fakekube.webhooks.callables import Function
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
@@ -152,7 +153,7 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers, why=self.why)
+            controllers=self._controllers, why=self.why, trace=self.trace)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
 
     def _reasons(self) -> Iterable[str]:
@@ -404,6 +405,16 @@ class Cluster:
         from fakekube.composition import why
 
         return await why.answer(self.client, self.apiserver.storage, self._controllers.why, what, namespace)
+
+    async def trace(self, what: str, *, namespace: str = "default", field: str = "", last: int = 20) -> "Trace":
+        """The causes of an object's state, back to the first requests: ``print`` shows them.
+
+        ``what`` (``pod/web-0``) may be gone. Told are its ``last`` changes (0: all), or what led to
+        the present value of a ``field``. Raises APIError, see docs/tracing.md.
+        """
+        from fakekube.composition import traces
+
+        return await traces.of_object(self.client, self.snapshot(), what, namespace=namespace, field=field, last=last)
 
     def webhook(
         self, *resources: str, operations: Iterable[str] = ("CREATE", "UPDATE"), mutating: bool = False, name: str = "",

@@ -9,6 +9,8 @@
                                    and ``fakekube diff``
     GET  /fakekube/v1/why          why ``?object=pod/x&namespace=default`` waits, and what would let
                                    it go on; ``&output=text`` for people
+    GET  /fakekube/v1/trace        what led to the state of ``?object=pod/x``; ``&field=`` and
+                                   ``&last=`` choose, ``&output=`` is json, text or chrome
 
 What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
@@ -33,30 +35,34 @@ if TYPE_CHECKING:
     from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.snapshot import Snapshot
     from fakekube.runtime.why import Answer
+    from fakekube.tracing.trace import Trace
     from fakekube.util.activity import Activity
 
     Why = Callable[..., Awaitable[Answer]]
+    TraceOf = Callable[..., Awaitable[Trace]]
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
-JSON = "application/json"
+JSON, TEXT = "application/json", "text/plain; charset=utf-8"
 CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
 WHY_FIELDS = ("object", "namespace", "output")
+TRACE_FIELDS = ("object", "namespace", "field", "last", "output")
+MAX_LAST_DIGITS = 9
 
 
 def install(
     apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-    controllers: "ControllerManager", why: "Why",
+    controllers: "ControllerManager", why: "Why", trace: "TraceOf",
 ) -> None:
     """Let a cluster's server answer these paths.
 
     ``activity`` is that of the cluster, held while a request is answered.
     """
-    api = FakekubeAPI(clock, activity, take_snapshot, controllers, why)
+    api = FakekubeAPI(clock, activity, take_snapshot, controllers, why, trace)
     apiserver.extra_paths |= {
         f"{PREFIX}/clock": api.clock, f"{PREFIX}/controllers": api.controllers, f"{PREFIX}/snapshot": api.snapshot,
-        f"{PREFIX}/why": api.why}
+        f"{PREFIX}/why": api.why, f"{PREFIX}/trace": api.trace}
 
 
 class FakekubeAPI:
@@ -64,10 +70,10 @@ class FakekubeAPI:
 
     def __init__(
         self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-        controllers: "ControllerManager", why: "Why",
+        controllers: "ControllerManager", why: "Why", trace: "TraceOf",
     ) -> None:
         self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
-        self._controllers, self._why = controllers, why
+        self._controllers, self._why, self._trace = controllers, why, trace
 
     async def clock(self, request: Request) -> Response:
         """The clock, after what the request does to it.
@@ -122,16 +128,24 @@ class FakekubeAPI:
         """Why an object waits. Raises APIError 400 for what names none, 404, 405."""
         if request.method != "GET":
             raise errors.method_not_allowed()
-        wanted = _wanted(request, WHY_FIELDS)
-        if "object" not in wanted:
-            raise errors.bad_request("name an object: object=pod/NAME")
-        output = wanted.get("output", "json")
-        if output not in ("json", "text"):
-            raise errors.bad_request("output is neither json nor text")
+        wanted, output = _about_object(request, WHY_FIELDS, ("json", "text"))
         answer = await self._why(str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"))
         if output == "text":
-            return Response(200, f"{answer}\n".encode(), "text/plain; charset=utf-8")
+            return Response(200, f"{answer}\n".encode(), TEXT)
         return _json({"kind": "Why", "apiVersion": API_VERSION, **answer.tree()})
+
+    async def trace(self, request: Request) -> Response:
+        """What led to an object's state. Raises APIError 400 for what names none, 404, 405, 410."""
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        wanted, output = _about_object(request, TRACE_FIELDS, ("json", "text", "chrome"))
+        last = str(wanted.get("last", 20))
+        if not last.isdecimal() or len(last) > MAX_LAST_DIGITS:
+            raise errors.bad_request("last is no number of changes")
+        found = await self._trace(
+            str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"), field=str(wanted.get("field") or ""),
+            last=int(last))
+        return Response(200, encoded_trace(found, output), TEXT if output == "text" else JSON)
 
     async def _move(self, wanted: Tree) -> None:
         """Move first and pause afterwards: a move that is refused has changed nothing."""
@@ -151,6 +165,17 @@ class FakekubeAPI:
         finally:
             if resume_work is not None:
                 resume_work()
+
+
+def _about_object(request: Request, fields: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Tree, str]:
+    """What is asked about an object, and the form of the answer. Raises APIError 400."""
+    wanted = _wanted(request, fields)
+    if "object" not in wanted:
+        raise errors.bad_request("name an object: object=pod/NAME")
+    output = wanted.get("output", "json")
+    if output not in outputs:
+        raise errors.bad_request(f"output is neither {' nor '.join(outputs)}")
+    return wanted, str(output)
 
 
 def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
@@ -198,3 +223,10 @@ def _boolean(wanted: Tree) -> bool | None:
 
 def _json(tree: Tree) -> Response:
     return Response(200, orjson.dumps(tree, option=orjson.OPT_APPEND_NEWLINE))
+
+def encoded_trace(found: "Trace", output: str) -> bytes:
+    """A trace as ``text``, ``json`` or ``chrome``."""
+    if output == "text":
+        return f"{found}\n".encode()
+    tree = found.chrome() if output == "chrome" else {"kind": "Trace", "apiVersion": API_VERSION, **found.tree()}
+    return orjson.dumps(tree, option=orjson.OPT_APPEND_NEWLINE)

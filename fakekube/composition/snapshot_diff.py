@@ -4,13 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.meta import BOOKKEEPING
 from fakekube.composition.snapshot import Snapshot
 from fakekube.storage.memory import Storage
 from fakekube.storage.record import Record
 from fakekube.util.treediff import MISSING, Difference, differences, shown
-
-BOOKKEEPING = ("metadata.resourceVersion", "metadata.managedFields")
-"""What changes with every write, and says nothing that other fields do not."""
 
 
 class ObjectDifference(NamedTuple):

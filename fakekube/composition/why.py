@@ -8,10 +8,11 @@ of all kinds (suspended, conditions, Warnings, owned objects that wait) is told 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import errors, meta
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.composition import whyquota
+from fakekube.composition.objectnames import object_named
 from fakekube.runtime.why import Answer, Change, Reason
 
 if TYPE_CHECKING:
@@ -32,13 +33,7 @@ async def answer(client: "Client", storage: "Storage", ask: Ask, what: str, name
     ``ask`` asks the controllers. Raises APIError: 400 where the text names no resource that is
     served, 404 where there is no such object.
     """
-    kind, slash, name = what.partition("/")
-    if not slash or not kind or not name or "/" in name:
-        raise errors.bad_request(f"{what!r} names no object: say pod/NAME or job/NAME")
-    try:
-        resource = await client.resource(kind)
-    except KeyError as error:
-        raise errors.bad_request(str(error.args[0])) from error
+    resource, name = await object_named(client, what)
     obj = await client.get(resource, name, namespace if resource.namespaced else "")
     return _Asking(storage, ask).about(resource.group_resource, resource.group_kind, obj, 0)
 

@@ -5,7 +5,7 @@ Every read is of the present unless it says otherwise, and every change one sync
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
 from fakekube.apimachinery.causes import CAUSE
@@ -115,6 +115,16 @@ class Bucket:
         """
         since = self.compacted if since is None else since
         return past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
+
+    def heads(self) -> Iterator[Entry]:
+        """What is retained of each change here, oldest first, with or without the state before it;
+        nothing is unpacked.
+        """
+        return self.track.heads()
+
+    def events_at(self, revisions: Collection[int]) -> list[Event]:
+        """Those events that made these revisions and are retained, oldest first."""
+        return past.events_at(self.objects, self.encoder, self.track, revisions)
 
     def by_field(self, label: str, value: str) -> list[Record]:
         """The present objects whose selectable field has the text, in key order.

@@ -56,6 +56,16 @@ def cause_in(entry: Entry) -> Cause | None:
     return Cause(time, method, path, user, user_agent, acting, fault)
 
 
+def time_in(entry: Entry) -> float | None:
+    """When the request behind a change came, in Unix seconds; None when there was none."""
+    return entry[7]
+
+
+def acted_on_in(entry: Entry) -> str:
+    """The version of the object whose change led to this one; empty when none is known."""
+    return entry[15]
+
+
 def size_of(entry: Entry) -> int:
     """How many bytes an entry takes, about."""
     return ENTRY_BYTES + len(entry[5] or b"") + len(entry[6] or b"")

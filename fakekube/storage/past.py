@@ -3,7 +3,7 @@
 Both are worked out from what the event log keeps, read backwards from now.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sortedcontainers import SortedSet
 
@@ -11,6 +11,7 @@ from fakekube.storage.encoding import Encoder
 from fakekube.storage.entry import Entry, cause_in
 from fakekube.storage.keyspace import Keyspace, Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
+from fakekube.storage.track import Track
 
 Overlay = dict[str, dict[str, Record | None]]
 """What differed at some revision, by namespace and name: the record of then, None for none."""
@@ -34,21 +35,53 @@ def events(objects: Keyspace, encoder: Encoder, entries: Iterable[Entry]) -> lis
     result: list[Event] = []
     later: dict[tuple[str, str], Record | None] = {}
     for entry in entries:
-        revision, type_, namespace, name, _, _, last = entry[:7]
+        revision, type_, namespace, name = entry[:4]
         previous = _before(encoder, entry)
-        record: Record | None
-        if last is not None:
-            record = encoder.past_record(namespace, name, revision, last)
-        elif type_ == "DELETED":
-            assert previous is not None, "what was deleted was there"
-            record = encoder.deleted_record(previous, revision)
-        else:
-            record = later.get((namespace, name)) or objects.get(namespace, name)
+        record = _gone(encoder, entry, previous) or later.get((namespace, name)) or objects.get(namespace, name)
         assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
         later[namespace, name] = previous
         result.append(Event(type_, record, previous, cause_in(entry)))
     result.reverse()
     return result
+
+
+def events_at(objects: Keyspace, encoder: Encoder, track: Track, revisions: Collection[int]) -> list[Event]:
+    """The events of a bucket that made these revisions, oldest first: those that are retained.
+
+    What the others were is not read.
+    """
+    followers: dict[int, int | None] = {}  # by revision, that of the object's next change
+    latest: dict[tuple[str, str], int] = {}
+    for head in track.heads():
+        key = head[2], head[3]
+        if key in latest:
+            followers[latest.pop(key)] = head[0]
+        if head[0] in revisions:
+            followers[head[0]] = None
+            latest[key] = head[0]
+    needed = {*followers, *(follower for follower in followers.values() if follower is not None)}
+    entries = {entry[0]: entry for entry in track.entries_at(needed)}
+    result = []
+    for revision, follower in sorted(followers.items()):
+        entry = entries[revision]
+        previous = _before(encoder, entry)
+        record = _gone(encoder, entry, previous)
+        if record is None:
+            record = objects.get(entry[2], entry[3]) if follower is None else _before(encoder, entries[follower])
+        assert record is not None, f"nothing is known of {entry[2]}/{entry[3]} at {revision}"
+        result.append(Event(entry[1], record, previous, cause_in(entry)))
+    return result
+
+
+def _gone(encoder: Encoder, entry: Entry, previous: Record | None) -> Record | None:
+    """The last state of what an entry deleted; None where it did not."""
+    revision, type_, namespace, name, _, _, last = entry[:7]
+    if last is not None:
+        return encoder.past_record(namespace, name, revision, last)
+    if type_ != "DELETED":
+        return None
+    assert previous is not None, "what was deleted was there"
+    return encoder.deleted_record(previous, revision)
 
 
 def _before(encoder: Encoder, entry: Entry) -> Record | None:

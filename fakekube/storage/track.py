@@ -8,8 +8,8 @@ ADR 13 has the figures.
 
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain, pairwise
+from collections.abc import Collection, Iterable, Iterator
+from itertools import accumulate, chain, islice, pairwise
 from struct import calcsize, pack, unpack, unpack_from
 
 from fakekube.storage.entry import Entry, size_of
@@ -77,6 +77,22 @@ class Track:
     def newest_first(self) -> Iterator[Entry]:
         """The entries, and after them perhaps some that are forgotten."""
         return chain(reversed(self._latest), chain.from_iterable(map(_newest_first, reversed(self._portions))))
+
+    def heads(self) -> Iterator[Entry]:
+        """The entries, oldest first, without the states of those that are packed: nothing is
+        unpacked.
+        """
+        packed_ones = chain.from_iterable(bare for bare, _, _ in self._portions)
+        return chain(islice(packed_ones, self._forgotten, None), self._latest)
+
+    def entries_at(self, revisions: Collection[int]) -> Iterator[Entry]:
+        """Those of the entries that made these revisions, oldest first; no more is unpacked than
+        what they are in.
+        """
+        for portion in self._portions:
+            if any(entry[0] in revisions for entry in portion[0]):
+                yield from (entry for entry in unpacked(portion) if entry[0] in revisions)
+        yield from (entry for entry in self._latest if entry[0] in revisions)
 
     def append(self, entry: Entry) -> None:
         """Add the newest entry."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.runtime.why import Answer
+    from fakekube.tracing.trace import Trace
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
     from fakekube.webhooks.callables import Function
@@ -132,6 +133,10 @@ class BackgroundCluster:
     def why(self, what: str, *, namespace: str = "default") -> "Answer":
         """Why an object waits, and what would let it go on; see ``Cluster.why``."""
         return self.call(lambda cluster: cluster.why(what, namespace=namespace))
+
+    def trace(self, what: str, *, namespace: str = "default", field: str = "", last: int = 20) -> "Trace":
+        """The causes of an object's state, back to the first requests; see ``Cluster.trace``."""
+        return self.call(lambda cluster: cluster.trace(what, namespace=namespace, field=field, last=last))
 
     def snapshot(self, timeout_seconds: float | None = None) -> "Snapshot":
         """All of the cluster as it is now; see ``Cluster.snapshot``.

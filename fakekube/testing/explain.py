@@ -7,12 +7,13 @@ a failed test.
 
 from collections.abc import Iterator
 
+from fakekube.apimachinery.meta import BOOKKEEPING, TIMES
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import EVENTS
 from fakekube.composition import reasons
-from fakekube.composition.snapshot_diff import BOOKKEEPING
 from fakekube.storage.saved import key_text
 from fakekube.testing.history import Change, History
+from fakekube.tracing.text import offset_text
 from fakekube.util.treediff import Difference, differences
 
 MAX_CHAIN = 12
@@ -21,18 +22,10 @@ MAX_FIELDS = 6
 NOISE = ("leases", "events")
 """Resources whose writes explain nothing, or are told by what they say."""
 
-TIMES = ("lastTransitionTime", "lastProbeTime", "lastUpdateTime")
-"""Fields that change with others, and say only when."""
-
 
 def offset(history: History, time: float) -> str:
     """``+1h02m05s`` after the cluster began."""
-    seconds = time - history.started
-    whole = int(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    rest = f"{seconds - whole // 60 * 60:g}"
-    text = f"{hours}h{minutes:02}m" if hours else f"{minutes}m" if minutes else ""
-    return f"+{text}{rest}s"
+    return offset_text(time - history.started)
 
 
 def line(history: History, change: Change) -> str:
@@ -45,7 +38,9 @@ def line(history: History, change: Change) -> str:
     acting = cause.acting
     if acting is not None and acting.component:
         text += f", {acting.component} at {key_text(acting.key)}"
-    return text + (f", acting on #{acting.revision}" if acting is not None and acting.revision else "")
+    if acting is not None and acting.revision:
+        text += f", acting on #{acting.revision}"
+    return f"{text}, which met the fault {cause.fault}" if cause.fault else text
 
 
 def chain(history: History, change: Change) -> list[Change]:

@@ -17,7 +17,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
-from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.options import OptionError
+from fakekube.composition.storedkinds import Kinds
 from fakekube.storage.record import Event, Record
 
 if TYPE_CHECKING:
@@ -74,29 +75,6 @@ class Change(NamedTuple):
         record, resource = self.event.record, self.resource
         plural = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
         return f"{plural} {record.namespace}/{record.name}" if record.namespace else f"{plural} {record.name}"
-
-
-class Kinds:
-    """How resources are stored, by the options of a cluster.
-
-    What is not built in is stored as it is.
-    """
-
-    def __init__(self, options: ClusterOptions) -> None:
-        from fakekube.composition.controlplane import served_kinds
-
-        self._kinds = {(kind.group, kind.version, kind.plural): kind for kind in served_kinds(options)}
-
-    def stored_as(self, resource: Resource) -> GroupResource:
-        """Where a resource's objects are kept."""
-        kind = self._kinds.get((resource.group, resource.version, resource.plural))
-        return resource.group_resource if kind is None else kind.storage_resource
-
-    def tree(self, resource: Resource, record: Record) -> Tree:
-        """An object in the resource's version, the caller's own."""
-        kind = self._kinds.get((resource.group, resource.version, resource.plural))
-        tree = record.copy_tree()
-        return tree if kind is None or kind.conversion is None else kind.conversion.from_stored(tree)
 
 
 class State:

@@ -19,6 +19,10 @@ SMALL_BYTES, MAX_BYTES = 256 * 1024, 8 * 1024 * 1024
 """What nearly every expression gets along with, and what one may use."""
 
 
+SHORT_CHARACTERS = 64
+"""Of names, types and reasons, which are searched again and again."""
+
+
 class _Match(Protocol):
     def span(self) -> tuple[int, int]:
         """Where it begins and ends."""
@@ -71,6 +75,10 @@ class Expression:
 
     def is_in(self, text: str) -> bool:
         """Whether it is found anywhere in a text."""
+        return _is_in_short(self._pattern, text) if len(text) <= SHORT_CHARACTERS else self.is_in_any(text)
+
+    def is_in_any(self, text: str) -> bool:
+        """The same, always searched for."""
         if self._for_ascii is not None and text.isascii():
             return self._for_ascii.search(text.encode()) is not None
         program = self._program(text)
@@ -96,6 +104,11 @@ class Expression:
         if self._for_ascii is not None and text.isascii():
             return self._for_ascii
         return _for_all(self._pattern)
+
+
+@memoized(2048)
+def _is_in_short(pattern: str, text: str) -> bool:
+    return compiled(pattern).is_in_any(text)
 
 
 @memoized(256)

@@ -4,6 +4,7 @@ Items of lists are told apart by what names them (``name``, ``type``, ``uid`` ..
 that; else by their place.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import orjson
 
 NAMING_KEYS = ("name", "type", "uid", "key", "containerPort", "ip")
 MAX_TEXT = 100
+_NEXT = re.compile(r"[.\[]")
 
 
 class Missing:
@@ -37,12 +39,12 @@ class Difference(NamedTuple):
         return f"{self.path}: {shown(self.old)} -> {shown(self.new)}"
 
 
-def shown(value: Any) -> str:
-    """A value as a short line of JSON."""
+def shown(value: Any, max_text: int = MAX_TEXT) -> str:
+    """A value as a short line of JSON, of so many characters at most, and three dots."""
     if value is MISSING:
         return "(none)"
     text = orjson.dumps(value).decode()
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
+    return text if len(text) <= max_text else f"{text[:max_text]}..."
 
 
 def differences(old: Any, new: Any, path: str = "", *, ignored: Sequence[str] = ()) -> Iterator[Difference]:
@@ -83,6 +85,38 @@ def _is_named(items: list[Any], key: str) -> bool:
 
 def _named(items: list[Any], key: str) -> dict[str, Any]:
     return {str(item[key]) if key else str(number): item for number, item in enumerate(items)}
+
+
+def value_at(tree: Any, path: str) -> Any:
+    """What stands at a path as differences have it; MISSING where nothing does.
+
+    ValueError for what is no such path.
+    """
+    found = tree
+    for name in _names(path):
+        if isinstance(found, list):
+            found = _named(found, _naming_key(found, found)).get(name, MISSING)
+        else:
+            found = found.get(name, MISSING) if isinstance(found, dict) else MISSING
+    return found
+
+
+def _names(path: str) -> Iterator[str]:
+    """The names on the way: ``a``, ``b`` and ``c.d`` of ``a.b[c.d]``."""
+    at = 0
+    while at < len(path):
+        if path[at] == "[":
+            end = path.find("]", at)
+            name = path[at + 1:end] if end > 0 else ""
+            at = end + 1
+        else:
+            at += at > 0 and path[at] == "."
+            following = _NEXT.search(path, at)
+            end = len(path) if following is None else following.start()
+            name, at = path[at:end], end
+        if not name or "]" in name:
+            raise ValueError(f"{path[:MAX_TEXT]!r} names no field: say status.phase, or status.conditions[Ready].status")
+        yield name
 
 
 def _below(path: str, name: str) -> str:

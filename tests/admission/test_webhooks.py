@@ -25,6 +25,14 @@ MUTATING = Resource(
     "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", namespaced=False)
 VALIDATING = Resource(
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", namespaced=False)
+DEFINITIONS = Resource(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False)
+WEBS = Resource("example.com", "v1", "webs", "Web", namespaced=False)
+DEFINITION: dict[str, Any] = {
+    "metadata": {"name": "webs.example.com"}, "spec": {
+        "group": "example.com", "scope": "Cluster", "names": {"plural": "webs", "kind": "Web"}, "versions": [{
+            "name": "v1", "served": True, "storage": True,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
 PLAIN: dict[str, Any] = {"nodes": 0, "controllers": "", "clock": "manual"}
 
 
@@ -422,6 +430,41 @@ async def test_selectors_and_equivalent_versions() -> None:
         ):
             await cluster.client.create(scalers, scaler(name, namespace, label))
     assert seen == [("autoscaling/v1", "v2")]
+
+
+async def test_which_writes_a_rule_covers_follows_what_is_configured_and_served() -> None:
+    """Given webhooks for new config maps and for custom resources, when rules change, and a kind is
+    served, goes and comes again, then each write is asked about by the rules and kinds of its
+    moment."""
+    asked: list[tuple[str, str]] = []
+    async with Cluster(**PLAIN) as cluster:
+        rule = {"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["configmaps"]}
+
+        @cluster.webhook("configmaps", rules=[rule], mutating=True)
+        def maps(request: AdmissionRequest) -> None:
+            asked.append((request.operation, request.name))
+
+        @cluster.webhook("*.example.com", rules=[{**rule, "apiGroups": ["example.com"], "resources": ["*"]}])
+        def custom(request: AdmissionRequest) -> None:
+            asked.append((request.operation, request.name))
+
+        await cluster.client.create(MAPS, config_map("first"))
+        with pytest.raises(APIError):
+            await cluster.client.create(WEBS, {"metadata": {"name": "early"}})
+        await cluster.client.create(DEFINITIONS, DEFINITION)
+        await cluster.settle()
+        await cluster.client.create(WEBS, {"metadata": {"name": "late"}})
+        rules = [{**rule, "operations": ["DELETE"]}]
+        await cluster.client.patch(
+            MUTATING, "maps", body=[{"op": "replace", "path": "/webhooks/0/rules", "value": rules}], type="json")
+        await cluster.client.create(MAPS, config_map("second"))
+        await cluster.client.delete(MAPS, "first", "default")
+        await cluster.client.delete(DEFINITIONS, DEFINITION["metadata"]["name"])
+        await cluster.settle()
+        await cluster.client.create(DEFINITIONS, DEFINITION)
+        await cluster.settle()
+        await cluster.client.create(WEBS, {"metadata": {"name": "again"}})
+    assert asked == [("CREATE", "first"), ("CREATE", "late"), ("DELETE", "first"), ("CREATE", "again")]
 
 
 async def test_equivalent_version_that_a_webhook_converts() -> None:

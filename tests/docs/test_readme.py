@@ -179,6 +179,9 @@ def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("kubectl") is None or shutil.which("curl") is None, reason="no kubectl or no curl here")
 @pytest.mark.parametrize(("page", "printed"), [
     ("time.md", ["paused", '"paused":false', "times as fast as the wall's"]), ("snapshots.md", ["+ configmaps default/settings"]),
+    ("tracing.md", [
+        "kubernetes-admin: create jobs.batch default/report; only the request is known", "default/report: status.startTime is ",
+        "Told is the last one of them (--last)"]),
 ])
 def test_commands_on_other_pages_work(tmp_path: Path, served: str, page: str, printed: list[str]) -> None:
     """Given a served cluster, when the commands of a page under docs are run, then they do what the

@@ -6,10 +6,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakekube.apimachinery.causes import CAUSE, Acting, Cause
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Frame
+from fakekube.storage.entry import acted_on_in, time_in
 from fakekube.storage.memory import Bucket, Compacted, Event, Future, Storage
 from tests.storage.pods import pod, pods
 
@@ -264,3 +267,38 @@ def test_what_is_to_be_done_after_a_commit_is_done_once_and_in_order(storage: St
     assert written == ["b", "c", "d"]
     bucket.create(pod("e"))
     assert written == ["b", "c", "d"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["write", "delete", "delete with a last state"])), max_size=40),
+    st.sampled_from([0, 2, 1_000]), st.sampled_from([5, 1_000]), st.data())
+def test_some_changes_are_read_as_all_of_them_are(
+    actions: list[tuple[str, str]], plain_events: int, max_events: int, data: st.DataObject,
+) -> None:
+    """Given objects that were made, changed and deleted, of which the history is retained in part
+    and packed in part / when some of the changes are read / then they are as among all of them, and
+    the heads of all say the same but for the states.
+    """
+    storage = Storage(max_events=max_events, plain_events=plain_events)
+    bucket = pods(storage)
+    for number, (name, action) in enumerate(actions):
+        record = bucket.get("ns", name)
+        CAUSE.set(Cause(float(number), "PUT", "/", "u", "agent", Acting("job", "k", str(number))))
+        if record is None:
+            bucket.create(pod(name, node=f"n{number}"))
+        elif action == "write":
+            bucket.update(pod(name, node=f"n{number}"), record)
+        else:
+            bucket.delete(record, final=pod(name, node=f"n{number}") if action != "delete" else None)
+    CAUSE.set(None)
+    everything = bucket.history()
+    heads = list(bucket.heads())
+    assert [(head[0], head[1], head[3], time_in(head), acted_on_in(head)) for head in heads] == [
+        (event.revision, event.type, event.record.name, event.cause.time, event.cause.acting.revision)
+        for event in everything if event.cause is not None and event.cause.acting is not None]
+    wanted = data.draw(st.sets(st.sampled_from([event.revision for event in everything]))) if everything else set()
+    assert list(map(whole, bucket.events_at(wanted))) == [whole(event) for event in everything if event.revision in wanted]
+
+
+def whole(event: Event) -> tuple[object, ...]:
+    return (event.revision, event.type, event.record.data, None if event.previous is None else event.previous.data, event.cause)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube.util.treediff import differences
+from fakekube.util.treediff import MISSING, differences, value_at
 
 LONG = "x" * 300
 
@@ -58,3 +58,43 @@ def _unordered(tree):
     if isinstance(tree, list):
         return sorted((_unordered(item) for item in tree), key=repr)
     return repr(tree)
+
+
+TREE = {
+    "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Failed", "status": "False"}]},
+    "metadata": {"labels": {"app.kubernetes.io/name": "web"}, "finalizers": ["a", "b"]}, "data": {"": "nothing"}}
+
+
+@pytest.mark.parametrize(("path", "value"), [
+    ("status.phase", "Running"), ("status.conditions[Failed].status", "False"), ("metadata.finalizers[1]", "b"),
+    ("metadata.labels[app.kubernetes.io/name]", "web"), ("status.conditions[Ready]", {"type": "Ready", "status": "True"}),
+    ("status.none", MISSING), ("status.phase.below", MISSING), ("status.conditions[None].status", MISSING), ("", TREE),
+])
+def test_a_path_leads_to_its_value(path: str, value: object) -> None:
+    """Given a path as differences have it, when its value is looked up, then it is what stands
+    there, and MISSING where there is nothing.
+    """
+    assert value_at(TREE, path) == value
+
+
+@pytest.mark.parametrize("path", [
+    ".", "status.", ".status", "status..phase", "status[", "status[]", "status]", "a[b", "[" * 100_000])
+def test_what_is_no_path_is_refused(path: str) -> None:
+    """Given a text that is no path, when it is looked up, then a sentence says what one looks like.
+    """
+    with pytest.raises(ValueError, match=r"names no field: say status\.phase"):
+        value_at(TREE, path)
+
+
+TREES = st.recursive(
+    st.integers(0, 2), lambda below: st.lists(below, max_size=3) | st.dictionaries(st.sampled_from(["a", "b.c", "d-e"]), below))
+
+
+@given(TREES, TREES)
+def test_the_path_of_a_difference_leads_to_it(old: object, new: object) -> None:
+    """Given any two trees, when they are compared, then each path that differs leads in either to
+    what is said to be there.
+    """
+    for difference in differences(old, new):
+        assert value_at(old, difference.path) == difference.old
+        assert value_at(new, difference.path) == difference.new

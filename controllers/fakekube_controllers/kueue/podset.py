@@ -5,8 +5,9 @@ Upstream: pkg/podset. Templates are trees with ``metadata`` and ``spec``, as pod
 """
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
+
+import orjson
 
 from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.errors import APIError
@@ -158,7 +159,7 @@ def _put(template: Tree, info: PodSetInfo) -> None:
         (spec, "schedulingGates", info.scheduling_gates),
     ):
         if value:
-            tree[key] = deepcopy(value)
+            tree[key] = orjson.loads(orjson.dumps(value))
         else:
             tree.pop(key, None)
 

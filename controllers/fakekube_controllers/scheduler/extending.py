@@ -1,8 +1,7 @@
 """A scheduling cycle in which extenders have a say: they narrow the nodes that the plugins let
 pass, and add to their scores.
 
-Upstream: pkg/scheduler/schedule_one.go (findNodesThatPassExtenders, prioritizeNodes). Left out:
-extenders in the cycles of groups.
+Upstream: pkg/scheduler/schedule_one.go (findNodesThatPassExtenders, prioritizeNodes).
 """
 
 import logging

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fakekube.admission.configured import CONFIGURATIONS
-from fakekube.admission.matching import Matcher
+from fakekube.admission.matching import Matcher, WriteShape, shape_of
 from fakekube.admission.services import Services
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.gvk import GroupResource
@@ -76,18 +76,30 @@ class Hooks:
 
     def __init__(self, services: Services, plural: str) -> None:
         self._services, self._resource = services, GroupResource(CONFIGURATIONS, plural)
-        self._seen: tuple[object, int] | None = None
+        self._seen: tuple[object, int, int] | None = None
         self._hooks: tuple[Hook, ...] = ()
+        # by what rules look at: those whose rules cover such a write, at this moment
+        self._covering: dict[WriteShape, tuple[Hook, ...]] = {}
 
-    def now(self) -> tuple[Hook, ...]:
-        """The webhooks at this moment."""
+    def covering(self, attrs: Attributes) -> tuple[Hook, ...]:
+        """The webhooks of this moment whose rules cover a write, selectors aside.
+
+        No rule of a webhook has names, so that those of one shape are covered alike.
+        """
         bucket = self._services.buckets.existing(self._resource)
         if bucket is None:
             return ()
-        if self._seen is None or self._seen[0] is not bucket or self._seen[1] != bucket.changes:
-            self._seen = bucket, bucket.changes
-            self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
-        return self._hooks
+        seen = bucket, bucket.changes, self._services.resources.generation
+        if self._seen != seen:
+            if self._seen is None or self._seen[:2] != seen[:2]:
+                self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
+            self._seen = seen
+            self._covering.clear()
+        shape = shape_of(attrs)
+        found = self._covering.get(shape)
+        if found is None:
+            found = self._covering[shape] = tuple(hook for hook in self._hooks if hook.matcher.kind_of(attrs) is not None)
+        return found
 
     def _read(self, configurations: list[Tree]) -> Iterator[Hook]:
         index = 0

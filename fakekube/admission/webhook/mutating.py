@@ -56,7 +56,7 @@ class MutatingWebhooks:
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now()
+        hooks = self._hooks.covering(attrs)
         return self._dispatch(attrs, hooks) if hooks else None
 
     async def _dispatch(self, attrs: Attributes, hooks: tuple[Hook, ...]) -> None:

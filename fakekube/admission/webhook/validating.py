@@ -30,7 +30,7 @@ class ValidatingWebhooks:
 
     def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now()
+        hooks = self._hooks.covering(attrs)
         if not hooks:
             return None
         matching = [(hook, kind) for hook in hooks if (kind := hook.matcher.matches(attrs)) is not None]

@@ -225,6 +225,7 @@ def _nullable(node: Constraints) -> Acceptor:
 
 def _with_junctors(plain: Acceptor, node: Constraints) -> Acceptor:
     all_of, any_of, one_of = _exact(node.all_of), _exact(node.any_of), _exact(node.one_of)
+    quickly = [acceptor(below) for below in node.any_of]  # whose No takes no words to be found out
     negated = _exact((node.not_,) if node.not_ is not None else ())
 
     def accept(value: Any) -> bool:
@@ -233,7 +234,7 @@ def _with_junctors(plain: Acceptor, node: Constraints) -> Acceptor:
         for rule in all_of:
             if not rule(value):
                 return False
-        if any_of and not any(rule(value) for rule in any_of):
+        if any_of and not any(rule(value) for rule in quickly) and not any(rule(value) for rule in any_of):
             return False
         if one_of and sum(1 for rule in one_of if rule(value)) != 1:
             return False

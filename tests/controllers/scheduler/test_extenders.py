@@ -5,10 +5,11 @@ import json
 import pytest
 from aiohttp import web
 
-from fakekube.client.resources import NODES, PODS
+from fakekube.client.resources import NODES, PODS, Resource
 from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, condition
 
+POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
 
@@ -52,8 +53,8 @@ async def extended(aiohttp_server):
     url = (await aiohttp_server(app)).make_url("/scheduler")
 
     async def make(**config):
-        cluster = Cluster(nodes=0, clock="manual", controllers="scheduler,serviceaccount", scheduler_config={
-            **HEAD, "extenders": [{"urlPrefix": str(url), **config}]})
+        cluster = Cluster(nodes=0, clock="manual", controllers="scheduler,serviceaccount", feature_gates="workload-aware",
+                          scheduler_config={**HEAD, "extenders": [{"urlPrefix": str(url), **config}]})
         opened.append(cluster)
         await cluster.start()
         for name in "abc":
@@ -147,3 +148,60 @@ async def test_an_answer_that_makes_no_sense_is_an_error(extended, answer):
     world = await extended(filterVerb="filter", nodeCacheCapable=True)
     world.extender.answers["filter"] = json.loads(json.dumps(answer))
     assert (await world.pod("p"))[0] == "SchedulerError"
+
+
+async def test_an_extender_is_asked_about_every_pod_of_a_group(extended):
+    """Given an extender that lets one node pass and a gang of three, then it is asked about each,
+    and all go there; when it lets no node pass for the last, then none of the gang goes anywhere.
+    """
+    world = await extended(filterVerb="filter", nodeCacheCapable=True, prioritizeVerb="prioritize", weight=1)
+    world.extender.answers["prioritize"] = [{"Host": "b", "Score": 10}]
+    refused = ["q2"]
+
+    def answer(asked):
+        name = asked["Pod"]["metadata"]["name"]
+        return {"NodeNames": [], "FailedNodes": dict.fromkeys("abc", "no")} if name in refused else {"NodeNames": ["b", "c"]}
+
+    world.extender.answers["filter"] = answer
+    for group in ("p", "q"):
+        await world.client.create(POD_GROUPS, {"metadata": {"name": group, "namespace": NAMESPACE}, "spec": {
+            "schedulingPolicy": {"gang": {"minCount": 3}}}})
+        for number in range(3):
+            await world.client.create(PODS, {"metadata": {"name": f"{group}{number}", "namespace": NAMESPACE}, "spec": {
+                "schedulingGroup": {"podGroupName": group}, "containers": [{"name": "main", "image": "i"}]}})
+    await world.cluster.settle()
+    found = {each["metadata"]["name"]: each for each in (await world.client.list(PODS, NAMESPACE)).items}
+    nodes = {name: each["spec"].get("nodeName") for name, each in found.items()}
+    assert nodes == {"p0": "b", "p1": "b", "p2": "b", "q0": None, "q1": None, "q2": None}
+    assert "0/3 nodes are available: 3 no." in condition(found["q2"], "PodScheduled")["message"]
+    refused.clear()
+    await world.cluster.advance("6m")
+    found = (await world.client.list(PODS, NAMESPACE)).items
+    assert [each["spec"].get("nodeName") for each in found] == ["b"] * 6
+
+
+async def test_an_extender_that_fails_fails_the_group(extended):
+    """Given an extender that cannot be asked and a gang, then its pods say so, and nothing of it
+    stays reserved: when the extender is back, all of them are bound.
+    """
+    world = await extended(filterVerb="filter", nodeCacheCapable=True)
+    await world.client.create(POD_GROUPS, {"metadata": {"name": "p", "namespace": NAMESPACE}, "spec": {
+        "schedulingPolicy": {"gang": {"minCount": 4}}}})
+    for number in range(4):
+        requests = {"requests": {"cpu": "3"}}
+        await world.client.create(PODS, {"metadata": {"name": f"p{number}", "namespace": NAMESPACE}, "spec": {
+            "schedulingGroup": {"podGroupName": "p"}, "containers": [{"name": "main", "image": "i", "resources": requests}]}})
+    world.extender.answers["filter"] = lambda asked: {"NodeNames": asked["NodeNames"]}
+    await world.cluster.settle()
+    assert "code 404" not in str((await world.client.list(PODS, NAMESPACE)).items)
+    world.extender.answers.clear()
+    await world.client.delete(PODS, "p3", NAMESPACE, grace_period_seconds=0)
+    await world.client.patch(POD_GROUPS, "p", NAMESPACE, {"spec": {"schedulingPolicy": {"gang": {"minCount": 3}}}}, type="merge")
+    await world.cluster.settle()
+    found = (await world.client.list(PODS, NAMESPACE)).items
+    assert ["code 404" in condition(each, "PodScheduled")["message"] for each in found] == [True, True, True]
+    assert not any(each["spec"].get("nodeName") for each in found)
+    world.extender.answers["filter"] = lambda asked: {"NodeNames": asked["NodeNames"]}
+    await world.cluster.advance("6m")
+    found = (await world.client.list(PODS, NAMESPACE)).items
+    assert sorted(each["spec"].get("nodeName", "") for each in found) == ["a", "b", "c"]

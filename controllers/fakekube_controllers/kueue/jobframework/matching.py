@@ -5,8 +5,9 @@ pkg/controller/jobframework/reconciler.go, pkg/util/equality.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
+
+import orjson
 
 from fakekube.apimachinery import meta, quantity
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -61,7 +62,7 @@ def expected_running_pod_sets(framework: Framework, workload: ReadOnlyTree) -> l
         return None
     by_name = {info.name: info for info in infos}
     takes_fewer = states.can_be_partially_admitted(workload)
-    running: list[Tree] = deepcopy([*(states.spec_of(workload).get("podSets") or ())])
+    running: list[Tree] = orjson.loads(orjson.dumps(states.spec_of(workload).get("podSets") or ()))
     for pod_set in running:
         info = by_name.get(pod_set["name"])
         if info is None or not _merged(pod_set["template"], info, framework):

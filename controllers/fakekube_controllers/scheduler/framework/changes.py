@@ -17,6 +17,10 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 ADD_RESOURCE, ADD_NODE, UNCORDON, REMOVE_TAINT = "AddResource", "AddNode", "Uncordon", "RemoveTaint"
 SET_LABEL, REMOVE_LABEL, DELETE_POD = "SetLabel", "RemoveLabel", "DeletePod"
 LIFT_GATE, CREATE_PODS, CREATE_GROUPS, CREATE = "LiftGate", "CreatePods", "CreateGroups", "Create"
+CREATE_POD, CREATE_VOLUME, ADD_STORAGE = "CreatePod", "CreateVolume", "AddStorage"
+ADD_VOLUME_LIMIT, ADD_DEVICES = "AddVolumeLimit", "AddDevices"
+OF_OBJECTS = (CREATE_VOLUME, ADD_STORAGE, ADD_VOLUME_LIMIT, ADD_DEVICES)
+"""They change no node: plugins find them in a snapshot's ``proposed``."""
 BINARY_RESOURCES = ("memory", "ephemeral-storage")
 
 
@@ -70,13 +74,17 @@ def add_node(what: str, count: int, details: Mapping[str, Json]) -> Change:
 
 
 def with_count(change: Change, count: int) -> Change:
-    """The same nodes are to be added, but so many."""
+    """The same nodes, devices or volumes, but so many."""
     details = {**change.details}
+    if change.action == ADD_VOLUME_LIMIT:
+        return add_volume_limit(change.target, str(details["driver"]), count)
+    if change.action == ADD_DEVICES:
+        return add_devices(change.target, str(details["deviceClass"]), str(details["driver"]), details["device"], count)
     return add_node(str(details.pop("what")), count, {name: value for name, value in details.items() if name != "count"})
 
 
-def add_nodes(same: Sequence[Change]) -> Change:
-    """Several changes that add the same nodes as one."""
+def together(same: Sequence[Change]) -> Change:
+    """Several changes that add the same nodes, devices or volumes as one."""
     return with_count(same[0], sum(int(str(each.details["count"])) for each in same))
 
 
@@ -133,6 +141,46 @@ def create_groups(parent: str, namespace: str, count: int, there: int, minimum: 
 def lift_gate(pod: ReadOnlyTree, gate: str) -> Change:
     """A scheduling gate is to go."""
     return Change(LIFT_GATE, pod_target(pod), f"lift the scheduling gate {gate} of pod {meta.name_of(pod)}", {"gate": gate})
+
+
+def create_pod(node: NodeInfo, namespace: str, labels: Mapping[str, str]) -> Change:
+    """A pod with labels is to run on a node."""
+    shown = ", ".join(f"{key}={value}" for key, value in labels.items())
+    text = f"a pod{f' with labels {shown}' if shown else ''} in namespace {namespace} on node {node.name}"
+    return Change(CREATE_POD, node_target(node), text, {"namespace": namespace, "labels": dict(labels)})
+
+
+def create_volume(claim: ReadOnlyTree, storage_class: str, labels: Mapping[str, str]) -> Change:
+    """A volume is to be there that a claim can have on any node."""
+    spec, name = claim["spec"], f"{meta.namespace_of(claim)}/{meta.name_of(claim)}"
+    size = str(((spec.get("resources") or {}).get("requests") or {}).get("storage") or "0")
+    modes: list[Json] = list(spec.get("accessModes") or ())
+    details: dict[str, Json] = {
+        "claim": name, "capacity": size, "accessModes": modes, "storageClassName": storage_class,
+        "volumeMode": spec.get("volumeMode") or "Filesystem",
+        "volumeAttributesClassName": spec.get("volumeAttributesClassName") or "", "labels": dict(labels)}
+    of_class = f" of class {storage_class}" if storage_class else " without a class"
+    return Change(CREATE_VOLUME, "persistentvolume", f"a PersistentVolume{of_class} with {size} for claim {name}", details)
+
+
+def add_storage(node: NodeInfo, storage_class: str, size: str) -> Change:
+    """The driver of a class is to have more storage for a node."""
+    return Change(ADD_STORAGE, node_target(node), f"room for a volume of {size} of class {storage_class} on node {node.name}",
+                  {"storageClassName": storage_class, "size": size})
+
+
+def add_volume_limit(target: str, driver: str, count: int) -> Change:
+    """A driver is to attach more volumes to a node."""
+    volumes = "one more volume" if count == 1 else f"{count} more volumes"
+    return Change(ADD_VOLUME_LIMIT, target, f"room for {volumes} of {driver} on {spoken(target)}",
+                  {"driver": driver, "count": count})
+
+
+def add_devices(target: str, device_class: str, driver: str, device: Json, count: int) -> Change:
+    """A driver is to have more devices on a node, all like one."""
+    devices = "one more device" if count == 1 else f"{count} more devices"
+    return Change(ADD_DEVICES, target, f"{devices} of class {device_class} on {spoken(target)}",
+                  {"deviceClass": device_class, "driver": driver, "count": count, "device": device})
 
 
 def spoken(target: str) -> str:

@@ -9,8 +9,12 @@ Upstream: pkg/scheduler/backend/cache/snapshot.go, which updates one snapshot in
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fakekube_controllers.scheduler.framework.types import ImageState, NodeInfo, PodInfo
+
+if TYPE_CHECKING:
+    from fakekube.runtime.why import Changes
 
 BITS = 6
 CHUNK = 1 << BITS  # nodes in a chunk: a change copies one chunk, and the list of chunks
@@ -169,14 +173,17 @@ class Snapshot:
     """Nodes by name, with the pods on them.
 
     ``nodes`` are those to choose from, which is all nodes but where a placement restricts them;
-    ``all_nodes`` are all. ``image_states``: the images that some node has, by name.
+    ``all_nodes`` are all. ``image_states``: the images that some node has, by name. ``proposed``:
+    changes of other objects, to be tried as if they were done.
     """
 
-    __slots__ = ("_with_affinity", "_with_anti_affinity", "_with_claims", "all_nodes", "image_states", "placement")
+    __slots__ = (
+        "_with_affinity", "_with_anti_affinity", "_with_claims", "all_nodes", "image_states", "placement", "proposed")
 
     def __init__(self, nodes: NodeMap = NO_NODES, image_states: Mapping[str, ImageState] = NO_IMAGES) -> None:
         self.all_nodes, self.image_states = nodes, image_states
         self.placement: Mapping[str, None] | None = None
+        self.proposed: Changes = ()
         # Names of nodes that have such pods; None: not looked up yet. Shared with other snapshots,
         # so never changed.
         unknown: Mapping[str, None] | None = None if nodes else {}
@@ -196,7 +203,7 @@ class Snapshot:
     def copy(self) -> "Snapshot":
         """A snapshot of the same, to try something out on."""
         copied = Snapshot(self.all_nodes, self.image_states)
-        copied.placement = self.placement
+        copied.placement, copied.proposed = self.placement, self.proposed
         copied._with_affinity, copied._with_anti_affinity = self._with_affinity, self._with_anti_affinity
         copied._with_claims = self._with_claims
         return copied

@@ -35,7 +35,7 @@ ALL_NODES = Placement("", None)
 class Placer(Protocol):
     """What the algorithm needs of the scheduler and its plugins."""
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
 
     def assume(self, result: PodResult) -> Status | None:
@@ -87,7 +87,8 @@ def _nominated_placement(info: PodGroupInfo, placements: Sequence[Placement]) ->
 
 
 class GroupAlgorithm:
-    """One group cycle. After ``run`` nothing stays assumed.
+    """One group cycle. After ``run`` nothing stays assumed. It waits for extenders, and for nothing
+    else.
 
     ``unavailable`` makes the status of a group for which no placement would do of a text.
     """
@@ -99,17 +100,17 @@ class GroupAlgorithm:
         self._placer, self._states, self._uses_placements = placer, states, uses_placements
         self._unavailable_status = unavailable
 
-    def run(self, root: PodGroupInfo) -> Results:
+    async def run(self, root: PodGroupInfo) -> Results:
         """The results of the root and of the groups below that were tried."""
-        trial = self._group(root, ALL_NODES)
+        trial = await self._group(root, ALL_NODES)
         self._revert(trial.assumed)
         if trial.result.succeeded and not trial.result.any_placed:
             trial.result.status = group_unschedulable()
         return trial.results
 
-    def in_placement(self, root: PodGroupInfo, placement: Placement) -> Results:
+    async def in_placement(self, root: PodGroupInfo, placement: Placement) -> Results:
         """The results of one placement of the root."""
-        trial = self._in_placement(root, placement)
+        trial = await self._in_placement(root, placement)
         self._revert(trial.assumed)
         return trial.results
 
@@ -117,28 +118,28 @@ class GroupAlgorithm:
         while pods:
             self._placer.revert(pods.pop())
 
-    def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
+    async def _group(self, info: PodGroupInfo, within: Placement) -> _Trial:
         """A group inside a placement of its parent, by the best of its own placements."""
         if not self._uses_placements:
-            return self._in_placement(info, within)
+            return await self._in_placement(info, within)
         placements = self._placer.placements(info, within)
         if isinstance(placements, Status):
             return self._only(GroupResult(info, placements))
         if len(placements) == 1:
-            trial = self._in_placement(info, placements[0])
+            trial = await self._in_placement(info, placements[0])
             if trial.result.will_do or trial.result.is_error:
                 return trial
             return self._unavailable(trial, 1)
         nominated = _nominated_placement(info, placements)
         if nominated is not None:
-            trial = self._in_placement(info, nominated)
+            trial = await self._in_placement(info, nominated)
             if trial.result.succeeded and trial.result.any_placed:
                 return trial
             self._revert(trial.assumed)
         found: list[tuple[Placement, _Trial]] = []
         first: _Trial | None = None
         for placement in placements:
-            trial = self._in_placement(info, placement)
+            trial = await self._in_placement(info, placement)
             self._revert(trial.assumed)
             if trial.result.is_error:
                 return trial
@@ -183,16 +184,16 @@ class GroupAlgorithm:
                 trial.assumed.append(pod)
         return trial
 
-    def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _in_placement(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         is_composite = info.key.type is EntityType.COMPOSITE_POD_GROUP
-        trial = self._children(info, placement) if is_composite else self._pods(info, placement)
+        trial = await (self._children(info, placement) if is_composite else self._pods(info, placement))
         trial.results[info.key] = trial.result
         if not trial.result.succeeded:
             self._revert(trial.assumed)
             trial.result.any_placed = False
         return trial
 
-    def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _pods(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """A leaf's pods, one after the other."""
         result, assumed = GroupResult(info), list[PodResult]()
         trial = _Trial(result, {}, assumed)
@@ -205,7 +206,7 @@ class GroupAlgorithm:
                 result.status = group_unschedulable(*result.status.reasons)
             return trial
         for queued in info.unscheduled_pods:
-            pod = self._placer.try_pod(queued, placement)
+            pod = await self._placer.try_pod(queued, placement)
             result.pods.append(pod)
             if pod.status is None or pod.requires_preemption:
                 assumed.append(pod)
@@ -225,7 +226,7 @@ class GroupAlgorithm:
             result.status = group_unschedulable(*result.status.reasons)
         return trial
 
-    def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
+    async def _children(self, info: PodGroupInfo, placement: Placement) -> _Trial:
         """The groups of a composite group, one after the other."""
         result = GroupResult(info)
         trial = _Trial(result, {}, [])
@@ -234,7 +235,7 @@ class GroupAlgorithm:
         if result.status is not None and result.status.code != Code.WAIT:
             return trial
         for child in info.children:
-            tried = self._group(child, placement)
+            tried = await self._group(child, placement)
             trial.results.update(tried.results)
             if tried.result.is_error:
                 assert tried.result.status is not None, "it is an error"

@@ -102,7 +102,7 @@ class GroupCycles:
         snapshot = scheduler.shared.snapshot = scheduler.cache.snapshot()
         state = CycleState()
         attempt = Attempt(algorithm, snapshot, state, root)
-        results = self._run(attempt)
+        results = await self._run(attempt)
         status = results[root.key].status
         await self._conclude(attempt, results)
         await self._submit(algorithm, results, started)
@@ -112,9 +112,9 @@ class GroupCycles:
         placed = [each.info.pod for each in self._states.all_placed(root.key)]
         return inconsistency(root, placed, self._scheduler.profiles, has_policy=self._has_policy)
 
-    def _run(self, attempt: Attempt) -> Results:
-        placer = SnapshotPlacer(attempt.algorithm, attempt.snapshot, attempt.state)
-        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(attempt.root)
+    async def _run(self, attempt: Attempt) -> Results:
+        placer = SnapshotPlacer(attempt.algorithm, attempt.snapshot, attempt.state, self._scheduler.shared.extenders)
+        return await GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(attempt.root)
 
     async def _conclude(self, attempt: Attempt, results: Results) -> None:
         """Give every pod a result, and make room where the group does not fit."""
@@ -171,7 +171,7 @@ class GroupCycles:
         root = attempt.root
 
         async def schedule() -> tuple[PodGroupAssignments | None, Status | None]:
-            tried = self._run(attempt._replace(state=CycleState()))
+            tried = await self._run(attempt._replace(state=CycleState()))
             proposed = [
                 ProposedAssignment(pod.queued.info, pod.node_name, pod.state)
                 for each in tried.values() for pod in each.pods if pod.fits]

@@ -8,24 +8,22 @@ Upstream: podGroupPodSchedulingAlgorithm and podGroupSchedulingDefaultAlgorithm 
 pkg/scheduler/schedule_one_podgroup.go of 1.36.
 """
 
-from collections.abc import Coroutine
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from fakekube.runtime.controller import attempt
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
+from fakekube_controllers.scheduler.framework.extender import Extender
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unschedulable
-from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer
+from fakekube_controllers.scheduler.groups.placer import SnapshotPlacer, attempt_all
 from fakekube_controllers.scheduler.groups.results import WAITS_FOR_VICTIMS, PodResult
 
 NUM_ASSUMED = "NumAssumed"
 """Where the state of a group's cycle says how many of its pods are assumed on the snapshot."""
 NOT_PERMITTED = Status(Code.WAIT)
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -38,24 +36,27 @@ class PermitResult(PodResult):
 class PermitPlacer(SnapshotPlacer):
     """Places pods on one snapshot. ``asks_post_filter``: pods without a node ask those plugins."""
 
-    def __init__(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, *, asks_post_filter: bool) -> None:
-        super().__init__(algorithm, snapshot, state)
+    def __init__(
+        self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, extenders: Sequence[Extender], *,
+        asks_post_filter: bool,
+    ) -> None:
+        super().__init__(algorithm, snapshot, state, extenders)
         self._asks_post_filter = asks_post_filter
         # of the pods tried so far
         self._requires_preemption = False
         self._verdict: Status | None = NOT_PERMITTED
         self._last: PermitResult | None = None
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement, or make room there; assume and reserve it in the
         snapshot, and ask Permit plugins.
         """
         result = self._last = PermitResult(queued)
         result.state.pod_group = self._state
         self._snapshot.placement = placement.node_names
-        found, raised = attempt(self._algorithm.schedule, result.state, queued.info, self._snapshot)
+        found, raised = await self._find_node(result.state, queued.info)
         if isinstance(raised, FitError):
-            self._make_room(result, raised)
+            await self._make_room(result, raised)
         self._snapshot.placement = None
         if raised is None:
             result.node_name = found
@@ -66,15 +67,15 @@ class PermitPlacer(SnapshotPlacer):
             self._reserve_and_permit(result)
         return result
 
-    def _make_room(self, result: PermitResult, error: FitError) -> None:
+    async def _make_room(self, result: PermitResult, error: FitError) -> None:
         """Ask PostFilter plugins, and note why the pod has no node, or which it has soon."""
         framework = self._framework
         if error.num_all_nodes and framework.post_filter_plugins and self._asks_post_filter:
             statuses = error.statuses
             if error.pre_filter_status is not None:
                 statuses = dict.fromkeys(self._snapshot.nodes, error.pre_filter_status)
-            answer, raised = attempt(_at_once, framework.run_post_filter_plugins(
-                result.state, result.queued.info, self._snapshot, statuses))
+            answer, raised = await attempt_all(
+                framework.run_post_filter_plugins, result.state, result.queued.info, self._snapshot, statuses)
             if raised is not None:
                 result.status = Status(Code.ERROR, (repr(raised),))
                 return
@@ -128,16 +129,3 @@ class PermitPlacer(SnapshotPlacer):
         if last.permit is None and (last.fits or last.requires_preemption):
             self._verdict = WAITS_FOR_VICTIMS if self._requires_preemption else None
         return self._verdict
-
-
-def _at_once(asked: Coroutine[object, object, T]) -> T:
-    """What plugins say that wait for nothing. RuntimeError where one waits: nothing else may happen
-    while a group is tried.
-    """
-    try:
-        asked.send(None)
-    except StopIteration as answered:
-        said: T = answered.value
-        return said
-    asked.close()
-    raise RuntimeError("a PostFilter plugin waits while a group is tried")

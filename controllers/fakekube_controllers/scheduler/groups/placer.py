@@ -7,8 +7,9 @@ pkg/scheduler/schedule_one_podgroup.go, RunPlacement...Plugins of framework/runt
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fakekube.runtime.controller import attempt
+from fakekube.runtime.controller import attempt, attempt_async
 from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
+from fakekube_controllers.scheduler.framework.extender import Extender
 from fakekube_controllers.scheduler.framework.placements import (
     Placement,
     PlacementProgress,
@@ -19,6 +20,7 @@ from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, Queued
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unschedulable
+from fakekube_controllers.scheduler.framework.types import PodInfo
 from fakekube_controllers.scheduler.groups.results import PodResult
 
 NO_PLACEMENTS = "no feasible placements found"
@@ -26,18 +28,30 @@ MAX_SCORE = 100
 
 
 class SnapshotPlacer:
-    """Places pods on one snapshot; ``state`` is that of the group's cycle."""
+    """Places pods on one snapshot; ``state`` is that of the group's cycle, ``extenders`` are asked
+    about every pod.
+    """
 
-    def __init__(self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState) -> None:
-        self._algorithm, self._framework = algorithm, algorithm.framework
+    def __init__(
+        self, algorithm: Algorithm, snapshot: Snapshot, state: CycleState, extenders: Sequence[Extender] = (),
+    ) -> None:
+        self._algorithm, self._framework, self._extenders = algorithm, algorithm.framework, extenders
         self._snapshot, self._state = snapshot, state
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def _find_node(self, state: CycleState, pod: PodInfo) -> tuple[str, Exception | None]:
+        """The best node of the snapshot, or why there is none."""
+        if not self._extenders:
+            return attempt(self._algorithm.schedule, state, pod, self._snapshot)
+        from fakekube_controllers.scheduler import extending
+
+        return await attempt_all(extending.schedule, self._algorithm, self._extenders, state, pod, self._snapshot)
+
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node of a placement; assume and reserve it in the snapshot where one fits."""
         state = CycleState()
         state.pod_group = self._state
         self._snapshot.placement = placement.node_names
-        found, raised = attempt(self._algorithm.schedule, state, queued.info, self._snapshot)
+        found, raised = await self._find_node(state, queued.info)
         self._snapshot.placement = None
         if isinstance(raised, FitError):
             return PodResult(queued, unschedulable(raised.text()), state=state, fit_error=raised)
@@ -122,6 +136,14 @@ class SnapshotPlacer:
     def _add(totals: dict[str, int], scores: Mapping[str, int], weight: int) -> None:
         for name, score in scores.items():
             totals[name] += score * weight
+
+
+async def attempt_all(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
+    """As ``attempt_async``, a ConnectionError included: what is assumed is to be reverted first."""
+    try:
+        return await attempt_async(function, *arguments)
+    except ConnectionError as error:
+        return None, error
 
 
 def _status_of(function: Callable[..., Any], *arguments: Any) -> Any:

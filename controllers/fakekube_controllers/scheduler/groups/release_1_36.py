@@ -88,11 +88,13 @@ class GroupCycles136(GroupCycles):
         """Groups are not told."""
         return await super()._fail(root, message, writes_conditions=False)
 
-    def _run(self, attempt: Attempt, *, asks_post_filter: bool = True) -> Results:
-        placer = PermitPlacer(attempt.algorithm, attempt.snapshot, attempt.state, asks_post_filter=asks_post_filter)
+    async def _run(self, attempt: Attempt, *, asks_post_filter: bool = True) -> Results:
+        placer = PermitPlacer(
+            attempt.algorithm, attempt.snapshot, attempt.state, self._scheduler.shared.extenders,
+            asks_post_filter=asks_post_filter)
         algorithm = GroupAlgorithm(
             placer, self._states, uses_placements=self._uses_placements, unavailable=unschedulable)
-        return algorithm.run(attempt.root)
+        return await algorithm.run(attempt.root)
 
     async def _conclude(self, attempt: Attempt, results: Results) -> None:
         """Make room where the group does not fit, then give every pod a result: those that were not
@@ -118,7 +120,7 @@ class GroupCycles136(GroupCycles):
             return CONSTRAINED
 
         async def schedule() -> tuple[PodGroupAssignments | None, Status | None]:
-            tried = self._run(attempt._replace(state=CycleState()), asks_post_filter=False)
+            tried = await self._run(attempt._replace(state=CycleState()), asks_post_filter=False)
             return None, tried[attempt.root.key].status
 
         status: Status

@@ -10,13 +10,14 @@ the pod's own, upstream 1.37.1 gives each what the other was to have; here each 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import RESOURCE_CLAIMS, Resource
+from fakekube.runtime.why import Change, Changes
 from fakekube_controllers.scheduler.devices import references, special
 from fakekube_controllers.scheduler.devices.allocator import Allocator
 from fakekube_controllers.scheduler.devices.model import AllocationError, Features, NodeAllocationError, TakesTooLong
@@ -40,6 +41,9 @@ from fakekube_controllers.scheduler.framework.status import Status, error, unres
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.plugins.extended_resources import DEVICE_CLASSES, ExtendedResources
 from fakekube_controllers.scheduler.plugins.releases import minor_version
+
+if TYPE_CHECKING:
+    from fakekube_controllers.scheduler.devices.pools import ResourceSlices
 
 COMMON = "claims of the cluster"
 STILL, SILENT_SINCE = "still not schedulable", 37
@@ -111,8 +115,11 @@ class ClaimScheduling:
 
     # PreFilter
 
-    def pre_filter(self, pod: PodInfo, claims: PodClaims, pending: Pending) -> Status | None:
-        """Read the claims of a pod; why it cannot have them on any node, or None."""
+    def pre_filter(self, pod: PodInfo, claims: PodClaims, pending: Pending, proposed: Changes = ()) -> Status | None:
+        """Read the claims of a pod; why it cannot have them on any node, or None.
+
+        ``proposed``: changes of which some add devices, to be tried.
+        """
         try:
             claims.claims = self.claims_of(pod.pod)
             claims.consumers = references.consumers_of(pod.pod, self._group(pod.pod))
@@ -135,10 +142,19 @@ class ClaimScheduling:
                 return status
         if to_allocate:
             self._selectors.begin()
-            claims.allocator = Allocator(
-                self._features, self.tracker.allocated, lambda name: self._classes.get("", name), self._slices,
-                self._selectors.match, self._ids.uid)
+            claims.allocator = self.allocator(proposed)
         return None
+
+    def allocator(self, proposed: Changes) -> Allocator:
+        """What allocates for one pod; ``proposed``: changes of which some add devices."""
+        slices: ResourceSlices = self._slices
+        if proposed:
+            from fakekube_controllers.scheduler.devices.proposed import ProposedSlices
+
+            slices = ProposedSlices(slices, proposed)
+        return Allocator(
+            self._features, self.tracker.allocated, lambda name: self._classes.get("", name), slices, self._selectors.match,
+            self._ids.uid)
 
     def _group(self, pod: ReadOnlyTree) -> ReadOnlyTree | None:
         """The PodGroup of a pod, where groups have claims. Raises ClaimProblem."""
@@ -241,7 +257,8 @@ class ClaimScheduling:
         return parse_time(written) + self._binding_timeout_seconds < self._handle.clock.time()
 
     @staticmethod
-    def _allocate(claims: PodClaims, allocator: Allocator, node: NodeInfo, found: NodeAllocation) -> Status | None:
+    def _wanted(claims: PodClaims, found: NodeAllocation) -> dict[int, ReadOnlyTree]:
+        """The claims that are to get devices; those for which that is decided get it."""
         wanted: dict[int, ReadOnlyTree] = {}
         for place, claim in claims.to_allocate():
             if place in claims.allocations:
@@ -250,6 +267,11 @@ class ClaimScheduling:
                 wanted[place] = claim
             elif found.special is not None and found.special["spec"]["devices"]["requests"]:
                 wanted[place] = found.special
+        return wanted
+
+    @classmethod
+    def _allocate(cls, claims: PodClaims, allocator: Allocator, node: NodeInfo, found: NodeAllocation) -> Status | None:
+        wanted = cls._wanted(claims, found)
         labels = meta.labels_of(node.node) if node.node is not None else {}
         try:
             allocations = allocator.allocate(node.name, labels, list(wanted.values()))
@@ -263,6 +285,26 @@ class ClaimScheduling:
             return unresolvable("cannot allocate all claims")
         found.allocations.update(zip(wanted, allocations, strict=True))
         return None
+
+    # what is missing
+
+    def missing(self, pod: PodInfo) -> list[Change] | None:
+        """The claims or classes that are not there; None where there are none of these."""
+        from fakekube_controllers.scheduler.plugins.missing import devices
+
+        return devices.missing_objects(pod.pod, self.tracker.get, self._classes.get)
+
+    def missing_devices(self, pod: PodInfo, claims: PodClaims, node: NodeInfo) -> list[Change] | None:
+        """The devices that a node lacks; None where these are not all, or nothing is known."""
+        from fakekube_controllers.scheduler.plugins.missing import devices
+
+        found = NodeAllocation({})
+        if claims.special is not None and self._special_requests(pod, claims, node, found) is not None:
+            return None
+        if not all(self._is_available(claims, place, node) for place in range(len(claims.claims))):
+            return None
+        known = self._handle.lister(SLICES).list()
+        return devices.missing(self.allocator, known, list(self._wanted(claims, found).values()), node)
 
     # Reserve
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -110,7 +111,7 @@ class DynamicResources:
 
         claims = PodClaims([], ())
         self._keep(state, pod, claims)
-        status = self._work.pre_filter(pod, claims, self._pending(state) or {})
+        status = self._work.pre_filter(pod, claims, self._pending(state) or {}, snapshot.proposed)
         if status is None and not claims.claims:
             self._keep(state, pod, None)
             return SKIP
@@ -130,6 +131,13 @@ class DynamicResources:
         """Why the node cannot have the claims, or None."""
         claims: PodClaims | None = state.get(self.name)
         return None if claims is None else self._work.filter(pod, claims, node)
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """Claims, classes or devices."""
+        if node is None:
+            return self._work.missing(pod)
+        claims: PodClaims | None = state.get(self.name)
+        return None if claims is None else self._work.missing_devices(pod, claims, node)
 
     # PostFilter
 

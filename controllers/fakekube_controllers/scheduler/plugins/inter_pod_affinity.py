@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import NAMESPACES
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
@@ -202,6 +203,13 @@ class InterPodAffinity:
                 if domain is not None and found.count(which, key, domain) > 0:
                     return unschedulable(text)
         return None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """Pods that are wanted near, and none of those that are not."""
+        from fakekube_controllers.scheduler.plugins.missing import affinity
+
+        found: FilterState | None = state.get(self.name)
+        return None if node is None or found is None else affinity.missing(found, node, self._snapshot)
 
     # one answer for nodes in the same domains, with as many pods
 

@@ -118,7 +118,7 @@ class NodeAffinity:
         for affinity in (placement.node_affinity(spec), self._added):
             required = affinity.get(REQUIRED)
             if required is not None:
-                terms = [_label_changes(term, node) for term in required.get("nodeSelectorTerms") or ()]
+                terms = [label_changes(term, node) for term in required.get("nodeSelectorTerms") or ()]
                 possible: list[list[Change]] = [each for each in terms if each is not None]
                 if not possible:
                     return None
@@ -163,7 +163,7 @@ def _selects(pod: PodInfo, node: ReadOnlyTree) -> bool:
     return placement.selects(pod.pod["spec"], meta.name_of(node), meta.labels_of(node))
 
 
-def _label_changes(term: Mapping[str, Any], node: NodeInfo) -> list[Change] | None:
+def label_changes(term: Mapping[str, Any], node: NodeInfo) -> list[Change] | None:
     """What labels are to change for a term to match; None where they cannot make it match."""
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not expressions and not fields:

@@ -17,6 +17,8 @@ from fakekube.client.resources import (
     VOLUME_ATTACHMENTS,
 )
 from fakekube.runtime import volumes
+from fakekube.runtime.why import Change, Changes
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -77,35 +79,59 @@ class NodeVolumeLimits:
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | None:
         """SKIP for a pod without volumes that a driver may attach."""
         listed = pod.pod["spec"].get("volumes") or ()
+        if snapshot.proposed:
+            state[self.name] = _proposed(snapshot.proposed)
         return None if any(_may_be_attached(volume) for volume in listed) else SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the node takes no more volumes, or None."""
-        if not pod.pod["spec"].get("volumes"):
-            return None
-        csi_node = self._nodes.get("", node.name)
         try:
-            wanted = dict.fromkeys(self._attachable(pod.pod, csi_node, is_new=True))
-            if not wanted:
-                return None
-            missing = self._missing_driver(wanted, csi_node) if self._scales else ""
-            if missing:
-                return unschedulable(f"{missing} CSI driver is not installed on the node")
-            limits = _limits(csi_node)
-            if not limits:
-                return None
-            present = dict.fromkeys(
-                each for other in node.pods.values() if other.pod["spec"].get("volumes")
-                for each in self._attachable(other.pod, csi_node, is_new=False))
+            found = self._too_many(state, pod, node)
         except LookupFailure as failure:
             return unresolvable(str(failure)) if failure.not_found else error(str(failure))
+        if isinstance(found, Status):
+            return found
+        return unschedulable(TOO_MANY) if found else None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """Room for volumes of some drivers."""
+        if node is None:
+            return None
+        found = self._too_many(state, pod, node)
+        target = changes.node_target(node)
+        return None if isinstance(found, Status) else [
+            changes.add_volume_limit(target, driver, count) for driver, count in found.items()]
+
+    def _too_many(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> dict[str, int] | Status:
+        """By driver, by how many volumes a node would have too many; why it cannot have any. Raises
+        LookupFailure.
+        """
+        if not pod.pod["spec"].get("volumes"):
+            return {}
+        csi_node = self._nodes.get("", node.name)
+        wanted = dict.fromkeys(self._attachable(pod.pod, csi_node, is_new=True))
+        if not wanted:
+            return {}
+        missing = self._missing_driver(wanted, csi_node) if self._scales else ""
+        if missing:
+            return unschedulable(f"{missing} CSI driver is not installed on the node")
+        limits = _limits(csi_node)
+        if not limits:
+            return {}
+        present = dict.fromkeys(
+            each for other in node.pods.values() if other.pod["spec"].get("volumes")
+            for each in self._attachable(other.pod, csi_node, is_new=False))
         wanted = {each: None for each in wanted if each not in present}
         present.update(dict.fromkeys(self._attached(node.name)))
+        more: Mapping[tuple[str, str], int] = state.get(self.name, {})
+        found: dict[str, int] = {}
         for driver in dict.fromkeys(each.driver for each in wanted):
+            limit = limits.get(driver)
             count = sum(each.driver == driver for each in (*wanted, *present))
-            if driver in limits and count > limits[driver]:
-                return unschedulable(TOO_MANY)
-        return None
+            over = 0 if limit is None else count - limit - more.get((changes.node_target(node), driver), 0)
+            if over > 0:
+                found[driver] = over
+        return found
 
     def _missing_driver(self, wanted: dict[Attachable, None], csi_node: ReadOnlyTree | None) -> str:
         """The first driver that wants to be installed on a node before pods come, and is not."""
@@ -175,6 +201,16 @@ class NodeVolumeLimits:
             source = volume["spec"].get("csi") if volume is not None else None
             if source is not None:
                 yield Attachable(spec["attacher"], source["volumeHandle"])
+
+
+def _proposed(wanted: Changes) -> dict[tuple[str, str], int]:
+    """How many volumes more changes would let there be, by node and driver."""
+    found: dict[tuple[str, str], int] = {}
+    for each in wanted:
+        if each.action == changes.ADD_VOLUME_LIMIT:
+            key = each.target, str(each.details["driver"])
+            found[key] = found.get(key, 0) + int(str(each.details["count"]))
+    return found
 
 
 def _may_be_attached(volume: ReadOnlyTree) -> bool:

@@ -14,6 +14,7 @@ from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS
 from fakekube.runtime import placement
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
@@ -226,6 +227,16 @@ class PodTopologySpread:
             if found.count(number, domain) + found.is_alike[number] - found.least(number) > constraint.max_skew:
                 return unschedulable(NOT_MATCHED)
         return None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The node in a domain with room, or less pods in its domain."""
+        from fakekube_controllers.scheduler.plugins.missing import spreading
+
+        found: HardState | None = state.get(self.name)
+        if node is None or found is None:
+            return None
+        keys = _keys(found.constraints)
+        return spreading.missing(found, lambda each: self._includes(pod, each, keys), pod, node, self._snapshot)
 
     # one answer for nodes in the same domains, with as many pods
 

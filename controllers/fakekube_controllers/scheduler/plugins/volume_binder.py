@@ -20,6 +20,8 @@ from fakekube.client.resources import (
 )
 from fakekube.runtime import volumes
 from fakekube.runtime.volumes import NO_PROVISIONER, SELECTED_NODE
+from fakekube.runtime.why import Change, Changes
+from fakekube_controllers.scheduler.framework.changes import add_storage
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.types import NodeInfo
 from fakekube_controllers.scheduler.plugins.releases import minor_version
@@ -47,12 +49,23 @@ class Decision(NamedTuple):
 
 @dataclass(slots=True)
 class PodClaims:
-    """The claims of a pod, for one cycle."""
+    """The claims of a pod, for one cycle.
+
+    ``more_volumes`` and ``more_capacities`` are only proposed.
+    """
 
     bound: list[Tree] = field(default_factory=list)
     delayed: list[Tree] = field(default_factory=list)
     # by the name of a node that fits
     decided: dict[str, list[Decision]] = field(default_factory=dict)
+    more_volumes: Sequence[Tree] = ()
+    more_capacities: Sequence[Tree] = ()
+
+    def propose(self, wanted: Changes) -> None:
+        """Have the volumes that changes would make."""
+        from fakekube_controllers.scheduler.plugins.missing import volumes as missing
+
+        self.more_volumes, self.more_capacities = missing.proposed(wanted)
 
 
 class VolumeBinder:
@@ -81,7 +94,7 @@ class VolumeBinder:
         """
         reachable, exist = self._check_bound(claims.bound, node)
         decisions: list[Decision] = []
-        why = self._decide(claims.delayed, node, decisions) if claims.delayed else ""
+        why = self._decide(claims, node, decisions) if claims.delayed else ""
         reasons = [] if reachable else [self._node_conflict]
         if why:
             reasons.append(why)
@@ -101,33 +114,67 @@ class VolumeBinder:
                 return False, True
         return True, True
 
-    def _decide(self, claims: Sequence[Tree], node: NodeInfo, found: list[Decision]) -> str:
+    def _decide(self, claims: PodClaims, node: NodeInfo, found: list[Decision]) -> str:
         """Add what is to be done for the claims that wait; why that is impossible, or nothing."""
+        to_make = self._matched(claims, node, found)
+        if to_make is None:
+            return NO_VOLUME
+        for claim in to_make:
+            why = self._make(claim, node, found, claims.more_capacities)
+            if why:
+                return why
+        return ""
+
+    def _matched(self, claims: PodClaims, node: NodeInfo, found: list[Decision]) -> list[Tree] | None:
+        """Add the volumes for the claims that wait; the claims without one, for which one is to be
+        made. None where another node was selected for one.
+        """
         to_match: list[Tree] = []
         to_make: list[Tree] = []
-        for claim in claims:
+        for claim in claims.delayed:
             selected = self._selected.get(meta.key_of(claim)) or meta.annotations_of(claim).get(SELECTED_NODE)
             if selected is None:
                 to_match.append(claim)
             elif selected == node.name:
                 to_make.append(claim)
             else:
-                return NO_VOLUME
+                return None
         chosen: dict[str, None] = {}
         for claim in sorted(to_match, key=volumes.requested):
-            volume = self._match(claim, node, chosen)
+            volume = self._match(claim, node, chosen, claims.more_volumes)
             if volume is None:
                 to_make.append(claim)
             else:
                 chosen[meta.name_of(volume)] = None
                 found.append(Decision(claim, volume))
-        for claim in to_make:
-            why = self._make(claim, node, found)
-            if why:
-                return why
-        return ""
+        return to_make
 
-    def _match(self, claim: Tree, node: NodeInfo, chosen: Mapping[str, None]) -> ReadOnlyTree | None:
+    def missing(self, claims: PodClaims, node: NodeInfo) -> list[Change] | None:
+        """What is to be done so that the claims can be on a node; None where nothing is known."""
+        from fakekube_controllers.scheduler.plugins.missing import volumes as missing
+
+        wanted: list[Change] = []
+        for claim in claims.bound:
+            volume = self.volumes.get("", claim["spec"]["volumeName"])
+            more = missing.reach(volume, node) if volume is not None and not reaches(volume, node) else []
+            if volume is None or more is None:
+                return None
+            wanted += more
+        to_make = self._matched(claims, node, [])
+        for claim in to_make or ():
+            why, cls = self._make(claim, node, [], claims.more_capacities), self.find_class(volumes.class_of(claim))
+            change: Change | None = None
+            if why == NOT_ENOUGH_SPACE:
+                change = add_storage(node, volumes.class_of(claim), claim["spec"]["resources"]["requests"]["storage"])
+            elif why and cls is not None and cls["provisioner"] != NO_PROVISIONER:
+                wanted += missing.allowed(cls, node) or ()
+            elif why:
+                change = missing.create_volume(claim)
+            if change is not None:
+                wanted.append(change)
+        return None if to_make is None else wanted
+
+    def _match(self, claim: Tree, node: NodeInfo, chosen: Mapping[str, None], more: Sequence[Tree]) -> ReadOnlyTree | None:
         """The volume for a claim: the one that it is about to have, or the best that is free."""
         key = meta.key_of(claim)
         name = next((name for name, owner in self._taken.items() if owner == key), None)
@@ -138,10 +185,11 @@ class VolumeBinder:
         def is_taken(each: ReadOnlyTree) -> bool:
             return meta.name_of(each) in chosen or meta.name_of(each) in self._taken
 
+        known = self.volumes.list()
         return volumes.best_match(
-            claim, self.volumes.list(), is_reachable=lambda each: reaches(each, node), is_taken=is_taken)
+            claim, [*known, *more] if more else known, is_reachable=lambda each: reaches(each, node), is_taken=is_taken)
 
-    def _make(self, claim: Tree, node: NodeInfo, found: list[Decision]) -> str:
+    def _make(self, claim: Tree, node: NodeInfo, found: list[Decision], more: Sequence[Tree]) -> str:
         """Add that a volume is to be made; why that is impossible, or nothing."""
         cls = self.find_class(volumes.class_of(claim))
         if cls is None or cls["provisioner"] == NO_PROVISIONER or not _allows(cls, node):
@@ -152,7 +200,7 @@ class VolumeBinder:
             found.append(Decision(claim, None))
             return ""
         size = _units(volumes.requested(claim))
-        for capacity in self._capacities.list():
+        for capacity in (*self._capacities.list(), *more):
             limit = _limit(capacity) if capacity.get("storageClassName") == meta.name_of(cls) else None
             if limit is not None and limit >= size and _has_access(node, capacity):
                 found.append(Decision(claim, None, capacity))

@@ -17,6 +17,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from fakekube.runtime import volumes
 from fakekube.runtime.volumes import BOUND_BY_CONTROLLER, SELECTED_NODE, YES
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -86,6 +87,8 @@ class VolumeBinding:
             return unresolvable(UNBOUND_IMMEDIATE)
         if not names:
             return SKIP
+        if snapshot.proposed:
+            found.propose(snapshot.proposed)
         state[self.name] = found
         return None
 
@@ -99,6 +102,23 @@ class VolumeBinding:
             return unresolvable(*reasons)
         claims.decided[node.name] = decided
         return None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """Claims, volumes for them, or labels by which a node reaches their volumes."""
+        from fakekube_controllers.scheduler.plugins.missing import volumes as missing
+
+        if node is not None:
+            claims: PodClaims | None = state.get(self.name)
+            return None if claims is None else self._binder.missing(claims, node)
+        known = {name: self._binder.claims.get(meta.namespace_of(pod.pod), name) for name, _ in volumes.claim_names(pod.pod)}
+        wanted = missing.create_claims(pod.pod, {name: claim is not None for name, claim in known.items()})
+        if wanted is not None:
+            return wanted
+        unbound = [
+            claim for claim in known.values() if claim is not None and not claim["spec"].get("volumeName")
+            and not volumes.delays_binding(claim, self._binder.find_class)]
+        made = [each for claim in unbound if (each := missing.create_volume(claim)) is not None]
+        return made if made and len(made) == len(unbound) else None
 
     # Score
 

@@ -11,6 +11,8 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS
+from fakekube.runtime import volumes
+from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -55,6 +57,7 @@ class VolumeRestrictions:
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         self._claims = handle.lister(PERSISTENT_VOLUME_CLAIMS)
+        self._snapshot = Snapshot()  # of the cycle
         newer = minor_version(handle.version) >= ONE_POD_CONFLICT_SINCE
         self._one_pod_conflict = ONE_POD_CONFLICT if newer else ONE_POD_CONFLICT_BEFORE
 
@@ -70,7 +73,7 @@ class VolumeRestrictions:
         listed = pod.pod["spec"].get("volumes")
         if not listed:
             return SKIP
-        namespace = meta.namespace_of(pod.pod)
+        self._snapshot, namespace = snapshot, meta.namespace_of(pod.pod)
         exclusive: dict[str, None] = {}
         for volume in listed:
             if "persistentVolumeClaim" not in volume:
@@ -106,6 +109,24 @@ class VolumeRestrictions:
         if disks and any(_conflict(disks, other.pod) for other in node.pods.values()):
             return unschedulable(DISK_CONFLICT)
         return unschedulable(self._one_pod_conflict) if found.conflicts > 0 else None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The claims that are not there; the pods with the disks or the claims are to go."""
+        from fakekube_controllers.scheduler.plugins.missing import domains
+        from fakekube_controllers.scheduler.plugins.missing import volumes as missing
+
+        namespace = meta.namespace_of(pod.pod)
+        if node is None:
+            return missing.create_claims(pod.pod, {
+                name: self._claims.get(namespace, name) is not None for name, _ in volumes.claim_names(pod.pod)})
+        disks = [volume for volume in pod.pod["spec"].get("volumes") or () if _is_disk(volume)]
+        going = {other.uid: (other, node) for other in node.pods.values() if disks and _conflict(disks, other.pod)}
+        found: RestrictionsState | None = state.get(self.name)
+        if found is not None and found.conflicts > 0:
+            claims = [(namespace, name) for name in found.claims]
+            going.update((other.uid, (other, place)) for place in self._snapshot.all_nodes.infos() if place.claim_counts
+                         for other in place.pods.values() if any(claim in claims for claim in other.claims))
+        return domains.delete(list(going.values()), "which has a volume that no two may have")
 
 
 def _change(state: RestrictionsState | None, other: PodInfo, more: int) -> None:

@@ -10,6 +10,8 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from fakekube.runtime import volumes
+from fakekube.runtime.why import Change
+from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.events import (
     ActionType,
     ClusterEvent,
@@ -108,16 +110,28 @@ class VolumeZone:
         found: list[VolumeTopology] | None = state.get(self.name)
         if found is None:
             return None
-        own = node_labels(node)
-        if not any(label in own for label in TOPOLOGY_LABELS):
+        return unresolvable(CONFLICT) if next(_conflicts(found, node), None) is not None else None
+
+    def missing(self, state: CycleState, pod: PodInfo, node: NodeInfo | None) -> Sequence[Change] | None:
+        """The labels of the volumes."""
+        found: list[VolumeTopology] | None = state.get(self.name)
+        if node is None or found is None:
             return None
-        for label, values in found:
-            value = own.get(label)
-            if value is None:
-                value = own.get(NEWER.get(label, label))
-            if value not in values:
-                return unresolvable(CONFLICT)
-        return None
+        target = changes.node_target(node)
+        return [changes.set_label(target, label, values[0]) for label, values in _conflicts(found, node)]
+
+
+def _conflicts(found: Sequence[VolumeTopology], node: NodeInfo) -> Iterator[VolumeTopology]:
+    """Those that a node does not have; a node without any of the labels may have all."""
+    own = node_labels(node)
+    if not any(label in own for label in TOPOLOGY_LABELS):
+        return
+    for each in found:
+        value = own.get(each.label)
+        if value is None:
+            value = own.get(NEWER.get(each.label, each.label))
+        if value not in each.values:
+            yield each
 
 
 def _topologies(volume: ReadOnlyTree) -> Iterator[VolumeTopology]:

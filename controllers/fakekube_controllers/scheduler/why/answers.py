@@ -115,7 +115,7 @@ class Answers:
             places, found, alternatives = self._room(framework, queued.info, snapshot)
         changes: Changes = ()
         if held.changes is not None and found is not None:
-            changes = (*held.changes, *found)
+            changes = (*held.changes, *(each for each in found if each not in held.changes))
         return Answer(
             about, state, message, held.reasons, self._attempts(queued.info.uid), places, changes,
             tuple((*(held.changes or ()), *each) for each in alternatives))

@@ -7,7 +7,9 @@ with more nodes. A large group is counted instead of tried.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery import meta
 from fakekube.runtime.why import Changes, Place, Reason
+from fakekube.util.tasks import finish
 from fakekube_controllers.scheduler.cycle import Algorithm
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo
@@ -44,7 +46,7 @@ class GangRoom:
         self._is_large = self._pods * max(1, len(snapshot.all_nodes)) > MAX_WORK
 
     def _run(self, placer: SnapshotPlacer) -> Results:
-        return GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root)
+        return finish(GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root))
 
     def fits(self, snapshot: Snapshot) -> bool:
         """Whether the real algorithm succeeds."""
@@ -57,10 +59,21 @@ class GangRoom:
         if self._is_large:
             return Needed(self._counted(), ())
         found = self._least_granted()
-        nodes = smallest.more_nodes(self._snapshot, self.fits, self._bare_node()) or self._unlike_nodes()
+        nodes = self._more_nodes() or self._unlike_nodes()
         if found is None:
             return Needed(nodes or (), ())
         return Needed(found, (nodes,) if nodes is not None else ())
+
+    def _more_nodes(self) -> Changes | None:
+        """The fewest nodes that will do, in a new placement or in one that is there."""
+        key = topology_key_of(self._root.group)
+        nodes = [node.node for node in self._snapshot.all_nodes.infos() if key and node.node]
+        values = [value for each in nodes if (value := meta.labels_of(each).get(key or "")) is not None]
+        for domain in (generous.NEW_DOMAIN, *list(dict.fromkeys(values))[:smallest.MAX_SHAPES]):
+            found = smallest.more_nodes(self._snapshot, self.fits, self._bare_node(domain))
+            if found is not None:
+                return found
+        return None
 
     def _counted(self) -> Changes:
         """For a large group: a node for each pod that found none, where that will do."""
@@ -98,17 +111,17 @@ class GangRoom:
                   for change in generous.missing_labels(info, self._snapshot, _nodes_of(info, results))]
         return trial.merged([*labels, *placer.granted(placed)])
 
-    def _bare_node(self) -> smallest.NewNode | None:
-        """A node in a new placement that will do for a pod of any group; None where no node can."""
-        kinds = self._bare_nodes()
+    def _bare_node(self, domain: str = generous.NEW_DOMAIN) -> smallest.NewNode | None:
+        """A node in a placement that will do for a pod of any group; None where no node can."""
+        kinds = self._bare_nodes(domain)
         return kinds[0][0] if len(kinds) == 1 else None
 
-    def _bare_nodes(self) -> Sequence[tuple[smallest.NewNode, int]]:
+    def _bare_nodes(self, domain: str = generous.NEW_DOMAIN) -> Sequence[tuple[smallest.NewNode, int]]:
         """Nodes that differ in labels that no node can have together, each as large as the largest,
         with the number of pods that it is for; nothing where no such nodes would do.
         """
         keys = [topology_key_of(info.group) for info in _all(self._root)]
-        labels = {key: generous.NEW_DOMAIN for key in keys if key is not None}
+        labels = {key: domain for key in keys if key is not None}
         room, found = Room(self._algorithm.framework), list[tuple[smallest.NewNode, int]]()
         for leaf in self._root.leaves():
             if not leaf.unscheduled_pods:
@@ -144,8 +157,8 @@ class GangRoom:
             return
         for placement in found:
             placer = SnapshotPlacer(self._algorithm, self._snapshot.copy(), CycleState())
-            trial_ = GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).in_placement(
-                self._root, placement)
+            algorithm = GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements)
+            trial_ = finish(algorithm.in_placement(self._root, placement))
             yield Place(self._name(placement), tuple(self._reasons(trial_)))
 
     def _name(self, placement: Placement) -> str:

@@ -5,8 +5,8 @@ without it, the node with the least missing gets that. So a group that could do 
 without it, as in the real cycle.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fakekube.apimachinery import meta
 from fakekube.runtime.why import Change, Changes
@@ -33,14 +33,15 @@ NEW_DOMAIN = "new"
 class Grant:
     """What a node was given for a pod, or (``node``) that it was added.
 
-    ``before``: the node without it, while it ``stands``.
+    ``before``: the nodes that it changes without it, and what was proposed, while it ``stands``.
     """
 
     result: PodResult
     changes: Changes
     cost: float
     node: NodeInfo | None = None
-    before: NodeInfo | None = None
+    before: Mapping[str, NodeInfo | None] = field(default_factory=dict)
+    proposed: Changes = ()
     stands: bool = False
 
 
@@ -106,10 +107,10 @@ class GenerousPlacer(SnapshotPlacer):
         costs = [sum(grant.cost for each in pods if (grant := self._grants.get(id(each)))) for _, pods in found]
         return found[costs.index(min(costs))][0]
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         """Look for a node; where none fits and the group needs the pod, for that which lacks least.
         """
-        result = super().try_pod(queued, placement)
+        result = await super().try_pod(queued, placement)
         if result.fit_error is None or self._asked >= MAX_GRANTS or not self._is_needed(queued):
             return result
         self._asked += 1
@@ -158,15 +159,26 @@ class GenerousPlacer(SnapshotPlacer):
         """Assume a pod's node, which has what was granted to it."""
         grant = self._grants.get(id(result))
         if grant is not None and not grant.stands:
-            grant.before, grant.stands = self._snapshot.all_nodes.get(result.node_name), True
-            assert grant.before is not None or grant.node is not None, "it is there, or is added"
-            node = grant.node if grant.before is None else trial.changed_node(grant.before, grant.changes)
-            self._snapshot.put(result.node_name, node)
+            self._do(grant)
             pod = result.queued.info
             # plugins reserve what PreFilter and Filter have noted
             self._algorithm.framework.run_pre_filter_plugins(result.state, pod, self._snapshot)
             self._framework.run_filter_plugins(result.state, pod, self._snapshot.all_nodes[result.node_name])
         return super().assume(result)
+
+    def _do(self, grant: Grant) -> None:
+        """Have what is granted in the snapshot."""
+        grant.stands, grant.proposed = True, self._snapshot.proposed
+        if grant.node is not None:
+            grant.before = {grant.node.name: None}
+            self._snapshot.put(grant.node.name, grant.node)
+            return
+        after = trial.changed(self._snapshot, grant.changes)
+        nodes = self._snapshot.all_nodes
+        grant.before = {name: nodes[name] for name, _ in after.all_nodes.changes_since(nodes)}
+        for name in grant.before:
+            self._snapshot.put(name, after.all_nodes[name])
+        self._snapshot.proposed = after.proposed
 
     def revert(self, result: PodResult) -> None:
         """Give the node back, and what was granted to it.
@@ -176,8 +188,9 @@ class GenerousPlacer(SnapshotPlacer):
         super().revert(result)
         grant = self._grants.get(id(result))
         if grant is not None and grant.stands:
-            self._snapshot.put(result.node_name, grant.before)
-            grant.before, grant.stands = None, False
+            for name, node in grant.before.items():
+                self._snapshot.put(name, node)
+            self._snapshot.proposed, grant.stands = grant.proposed, False
 
 
 def missing_labels(info: PodGroupInfo, snapshot: Snapshot, node_names: Sequence[str]) -> list[Change]:

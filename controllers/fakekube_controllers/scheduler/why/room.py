@@ -133,11 +133,19 @@ class Room:
         return None
 
     def _wanted(self, prepared: Prepared, pod: PodInfo, node: NodeInfo) -> list[Change] | None:
-        """What a node lacks; None where that is not known."""
+        """What a node lacks; None where that is not known.
+
+        Where plugins want different values of one label, the first has its way, and the others are
+        asked again.
+        """
         reasons = self.reasons(prepared, pod, node)
         if not all(is_known for _, is_known in reasons):
             return None
-        return [change for reason, _ in reasons for change in reason.changes]
+        labels: dict[object, object] = {}
+        return [
+            change for reason, _ in reasons for change in reason.changes
+            if change.action != changes.SET_LABEL
+            or labels.setdefault(change.details["key"], change.details["value"]) == change.details["value"]]
 
     def _still_wanted(
         self, pod: PodInfo, snapshot: Snapshot, node: NodeInfo, wanted: list[Change],

@@ -48,8 +48,8 @@ def shrunk(snapshot: Snapshot, wanted: Changes, fits: Fits) -> Changes | None:
 
 
 def _halved(change: Change) -> Change | None:
-    """Half of an amount, or of a number of nodes, rounded down; None where there is no half."""
-    if change.action == changes.ADD_NODE:
+    """Half of an amount, or of a number, rounded down; None where there is no half."""
+    if change.action in (changes.ADD_NODE, changes.ADD_VOLUME_LIMIT, changes.ADD_DEVICES):
         count = int(str(change.details["count"])) // 2
         return changes.with_count(change, count) if count else None
     if change.action != changes.ADD_RESOURCE:

@@ -7,17 +7,21 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from fakekube.apimachinery import meta, pod_resources, quantity
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework import changes
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
 
 HOSTNAME = "kubernetes.io/hostname"
 COSTS: Mapping[str, float] = {
     changes.UNCORDON: 1.0, changes.ADD_RESOURCE: 1.0, changes.REMOVE_TAINT: 1.4, changes.SET_LABEL: 1.5,
-    changes.REMOVE_LABEL: 1.5, changes.DELETE_POD: 3.0}
+    changes.REMOVE_LABEL: 1.5, changes.ADD_VOLUME_LIMIT: 1.0, changes.ADD_STORAGE: 1.2, changes.ADD_DEVICES: 1.2,
+    changes.CREATE_VOLUME: 2.0, changes.CREATE_POD: 2.5, changes.DELETE_POD: 3.0}
+COST_OF_HOSTNAME = 20.0  # to give a node the name of another
 
 
 def cost(wanted: Iterable[Change], pod: PodInfo) -> float:
@@ -25,7 +29,11 @@ def cost(wanted: Iterable[Change], pod: PodInfo) -> float:
     total = 0.0
     for each in wanted:
         total += COSTS.get(each.action, 5.0)
-        if each.action == changes.ADD_RESOURCE:
+        if each.action == changes.SET_LABEL and each.details["key"] == HOSTNAME:
+            total += COST_OF_HOSTNAME
+        elif each.action == changes.ADD_DEVICES:
+            total += int(str(each.details["count"])) / 16
+        elif each.action == changes.ADD_RESOURCE:
             resource = str(each.details["resource"])
             asked = pod.requests.get(resource) or 1
             total += changes.amount_of(resource, str(each.details["amount"])) / asked
@@ -39,10 +47,18 @@ def changed_node(node: NodeInfo, wanted: Iterable[Change]) -> NodeInfo:
     for each in wanted:
         if each.action == changes.DELETE_POD:
             changed.remove(str(each.details["uid"]))
+        elif each.action == changes.CREATE_POD:
+            changed.add(pod_info(_new_pod(f"new-{len(changed.pods)}", node.name, each.details)))
         else:
             _change(tree, each.action, each.details)
     changed.set_node(tree)
     return changed
+
+
+def _new_pod(name: str, node_name: str, details: Mapping[str, Any]) -> ReadOnlyTree:
+    uid = f"uid of {name} on {node_name}"
+    metadata = {"name": name, "namespace": details["namespace"], "labels": details["labels"], "uid": uid}
+    return {"metadata": metadata, "spec": {"nodeName": node_name}}
 
 
 def _change(node: Tree, action: str, details: Mapping[str, Any]) -> None:
@@ -72,19 +88,22 @@ def _remove_taint(node: Tree, key: str, effect: str) -> None:
 
 
 def changed(snapshot: Snapshot, wanted: Iterable[Change]) -> Snapshot:
-    """A snapshot after changes of nodes, and nodes that are added."""
-    trial = snapshot.copy()
+    """A snapshot after changes of nodes, nodes that are added, and changes of other objects."""
+    trial, proposed = snapshot.copy(), list[Change]()
     by_node: dict[str, list[Change]] = {}
     for each in wanted:
         kind, _, name = each.target.partition("/")
         if each.action == changes.ADD_NODE:
             trial = with_nodes(trial, _added(snapshot, each.details), int(str(each.details["count"])))
+        elif each.action in changes.OF_OBJECTS:
+            proposed.append(each)
         elif each.action == changes.DELETE_POD:
             by_node.setdefault(str(each.details["node"]), []).append(each)
         elif kind == "node":
             by_node.setdefault(name, []).append(each)
     for name, listed in by_node.items():
         trial.put(name, changed_node(trial.all_nodes[name], listed))
+    trial.proposed = (*trial.proposed, *proposed)
     return trial
 
 
@@ -145,10 +164,13 @@ def merged(wanted: Iterable[Change]) -> tuple[Change, ...]:
             amounts[key] = amounts.get(key, 0) + changes.amount_of(resource, str(each.details["amount"]))
         elif each.action == changes.ADD_NODE:
             nodes.setdefault(each.text, []).append(each)
+        elif each.action in (changes.ADD_VOLUME_LIMIT, changes.ADD_DEVICES):
+            same = {**each.details, "count": 0, "target": each.target, "action": each.action}
+            nodes.setdefault(orjson.dumps(same, option=orjson.OPT_SORT_KEYS).decode(), []).append(each)
         else:
             others.setdefault((each.action, each.target, each.text), each)
     added = [changes.add_resource(target, resource, amount) for (target, resource), amount in amounts.items() if amount]
-    return (*others.values(), *added, *[changes.add_nodes(same) for same in nodes.values()])
+    return (*others.values(), *added, *[changes.together(same) for same in nodes.values()])
 
 
 def pod_like(info: PodInfo, name: str) -> ReadOnlyTree:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.util.tasks import finish
 from fakekube_controllers.scheduler.framework.placements import Placement
 from fakekube_controllers.scheduler.framework.queued import EntityKey, PodGroupInfo, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import Code, Status, unschedulable
@@ -29,7 +30,7 @@ class Slots:
         self.broken: str = ""
         self.tried: list[str] = []
 
-    def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
+    async def try_pod(self, queued: QueuedPodInfo, placement: Placement) -> PodResult:
         self.tried.append(queued.info.uid)
         if queued.info.uid == self.broken:
             return PodResult(queued, Status(Code.ERROR, ("it broke",)))
@@ -72,7 +73,7 @@ class Slots:
 def run(placer: Slots, root: PodGroupInfo, known: GroupStates | None = None, *, uses_placements: bool = False) -> Results:
     """One cycle; nothing stays assumed after it."""
     before = dict(placer.slots)
-    results = GroupAlgorithm(placer, known or GroupStates(), uses_placements=uses_placements).run(root)
+    results = finish(GroupAlgorithm(placer, known or GroupStates(), uses_placements=uses_placements).run(root))
     assert placer.slots == before
     complete(root, results)
     return results

@@ -1,18 +1,31 @@
 """A cluster with a scheduler and nothing else, and changes that are proposed, made in it."""
 
 from fakekube.apimachinery import pod_resources, quantity
-from fakekube.client.resources import NODES, PODS, Resource
+from fakekube.client.resources import (
+    CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    RESOURCE_CLAIMS,
+    Resource,
+)
 from fakekube.composition.cluster import Cluster
 from fakekube_controllers.scheduler.framework.changes import amount_of, amount_text
 
 POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 COMPOSITES = Resource("scheduling.k8s.io", "v1alpha3", "compositepodgroups", "CompositePodGroup")
+RESOURCE_SLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False)
+DEVICE_CLASSES = Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False)
+PRIORITY_CLASSES = Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False)
 NAMESPACE = "default"
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 
-def cluster():
-    """Nobody but the scheduler writes nodes and pods."""
-    return Cluster(nodes=0, clock="manual", controllers="scheduler", feature_gates="workload-aware")
+def cluster(*more):
+    """Nobody but the scheduler writes nodes and pods; ``more`` are controllers of other kinds."""
+    return Cluster(nodes=0, clock="manual", controllers=",".join(["scheduler", *more]), feature_gates="workload-aware")
 
 
 def pod(name, group="", *, labels=None, **spec):
@@ -84,8 +97,67 @@ async def _apply(client, action, target, details):
         await client.delete(PODS, name, NAMESPACE, grace_period_seconds=0)
     elif action == "AddResource":
         await add_resource(client, name, details["resource"], details["amount"])
+    elif action in ADDING:
+        await ADDING[action](client, name, details)
     else:
         await _change_node(client, action, name, details)
+
+
+async def _create(client, target, details):
+    namespaces = {"namespace": NAMESPACE} if "//" not in target else {}
+    resource, spec = {
+        "PersistentVolumeClaim": (PERSISTENT_VOLUME_CLAIMS, {**CLAIM, "storageClassName": ""}),
+        "ResourceClaim": (RESOURCE_CLAIMS, {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}),
+        "DeviceClass": (DEVICE_CLASSES, {})}[details["kind"]]
+    await client.create(resource, {"metadata": {"name": target, **namespaces}, "spec": spec})
+
+
+async def _create_pod(client, node, details):
+    made = pod(f"new-on-{node}", labels=details["labels"], nodeName=node)
+    made["metadata"]["namespace"] = details["namespace"]
+    await client.create(PODS, made)
+
+
+async def _create_volume(client, _, details):
+    spec = {name: details[name] for name in ("accessModes", "storageClassName", "volumeMode")}
+    spec.update(capacity={"storage": details["capacity"]}, hostPath={"path": "/data"})
+    name = f"volume-{len((await client.list(PERSISTENT_VOLUMES)).items)}"
+    await client.create(PERSISTENT_VOLUMES, {"metadata": {"name": name, "labels": details["labels"]}, "spec": spec})
+    # as the controller does, where it runs
+    await client.patch(PERSISTENT_VOLUMES, name, body={"status": {"phase": "Available"}}, subresource="status")
+
+
+async def _add_storage(client, node, details):
+    await client.create(CSI_STORAGE_CAPACITIES, {
+        "metadata": {"name": f"more-{node}", "namespace": NAMESPACE}, "storageClassName": details["storageClassName"],
+        "capacity": details["size"], "nodeTopology": {"matchLabels": {"kubernetes.io/hostname": node}}})
+
+
+async def _add_volume_limit(client, node, details):
+    spec = (await client.get(CSI_NODES, node))["spec"]
+    for driver in spec["drivers"]:
+        if driver["name"] == details["driver"]:
+            driver["allocatable"]["count"] += details["count"]
+    await client.patch(CSI_NODES, node, body={"spec": spec}, type="merge")
+
+
+async def _add_devices(client, node, details):
+    if details["count"]:
+        name = f"more-{node}-{len((await client.list(RESOURCE_SLICES)).items)}"
+        devices = [{**details["device"], "name": f"more-{number}"} for number in range(details["count"])]
+        await client.create(RESOURCE_SLICES, resource_slice(name, node, devices, details["driver"]))
+
+
+def resource_slice(name, node, devices, driver="gpu.example.com"):
+    """A slice that is all of a pool on one node."""
+    return {"metadata": {"name": name}, "spec": {
+        "driver": driver, "nodeName": node, "devices": devices,
+        "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}}
+
+
+ADDING = {
+    "Create": _create, "CreatePod": _create_pod, "CreateVolume": _create_volume, "AddStorage": _add_storage,
+    "AddVolumeLimit": _add_volume_limit, "AddDevices": _add_devices}
 
 
 async def add_resource(client, node, resource, amount):
@@ -135,7 +207,7 @@ async def halved(client, changes):
             resource = details["resource"]
             details["amount"] = amount_text(resource, amount_of(resource, details["amount"]) // 2)
             found = True
-        elif change.action in ("AddNode", "CreatePods"):
+        elif change.action in ("AddNode", "CreatePods", "AddVolumeLimit", "AddDevices"):
             details["count"] //= 2
             found = True
         await _apply(client, change.action, change.target, details)

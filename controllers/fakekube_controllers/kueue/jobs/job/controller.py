@@ -1,7 +1,8 @@
 """What a Job of batch/v1 is to Kueue. Upstream: pkg/controller/jobs/job/job_controller.go."""
 
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
+
+import orjson
 
 from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.meta import ObjectKey
@@ -94,7 +95,7 @@ class Job(GenericJob):
 
     async def pod_sets(self, _client: Client | None) -> list[Tree]:
         """One. TopologyRequestError where its annotations cannot be read."""
-        template = deepcopy(self.spec["template"])
+        template: Tree = orjson.loads(orjson.dumps(self.spec["template"]))
         labels = (template.get("metadata") or {}).get("labels") or {}
         for label in MANAGED_LABELS:
             if label != JOB_NAME:

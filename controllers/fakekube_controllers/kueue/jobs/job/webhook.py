@@ -40,12 +40,13 @@ async def default(request: AdmissionRequest, *, client: Client, options: Options
 async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:
     """Look at a new Job, or at a change. Raises Denied."""
     features = options.configuration.features
-    job = Job(features, request.object)
+    assert request.shown is not None, "it is asked about what is written"
+    job = Job(features, request.shown)
     found = validation.errors_on_create(job)
-    if request.old_object is None:
+    if request.shown_old is None:
         found += partial_admission_errors(job) + sync_completion_errors(job)
     else:
-        old = Job(features, request.old_object)
+        old = Job(features, request.shown_old)
         annotations = (meta.annotations_of(each.obj).get(names.JOB_MIN_PARALLELISM_ANNOTATION) for each in (old, job))
         if len(set(annotations)) > 1:
             found += partial_admission_errors(job)
