@@ -185,6 +185,23 @@ async def test_those_before_it_are_counted(world):
     assert await world.is_admitted("d")
 
 
+async def test_many_before_it_are_counted(world):
+    """Given two queues of a cohort in which thirty jobs wait for what one has When the last but two
+    of one is asked about Then its answer is enough, and no more than all of them ask."""
+    await world.flavor()
+    await world.queue("q", quotas={"cpu": {"nominalQuota": "1"}}, cohortName="all")
+    await world.queue("r", quotas={"cpu": {"nominalQuota": "0"}}, cohortName="all")
+    for number in range(16):
+        await world.job(f"q{number}", "1")
+        await world.job(f"r{number}", "2", "r")
+    answer = await world.why("q13")
+    assert answer.message == "waits at place 13 of 15 in clusterqueue q"
+    [change] = answer.changes
+    assert 13 <= int(change.details["amount"]) <= 15 + 32
+    await world.give(answer.changes)
+    assert await world.is_admitted("q13")
+
+
 async def test_a_strict_queue_waits_for_its_head(world):
     """Given a strict queue whose head does not fit When the next is asked about, which would fit
     Then the answer is what the head lacks."""

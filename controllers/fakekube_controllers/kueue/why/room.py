@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fakekube_controllers.kueue.manager import Kueue
 
 MAX_TRIES, MAX_HOLDERS = 32, 100
+MAX_STEPS, MAX_TIMES = 6, 1 << 20
 
 
 class Room:
@@ -91,13 +92,18 @@ class Room:
         if uncovered and self._kueue.configuration.resources.quota_check_strategy == "BlockUndeclared":
             return tuple(self._cover(name) for name in uncovered), ()
         try:
+            self._trial.begin()
             needed = self._needed()
-            if needed is None:
-                return None
-            changes = (*(self._add(fr, amount) for fr, amount in needed.quota.items()), *map(self._widen, needed.rooms))
+        except TooMany:
+            needed = None
+        if needed is None:
+            return None
+        changes = (*(self._add(fr, amount) for fr, amount in needed.quota.items()), *map(self._widen, needed.rooms))
+        try:
+            self._trial.begin()
             ends = self._ends(needed) if changes else ()
         except TooMany:
-            return None
+            ends = ()
         return changes, ((ends,) if ends else ())
 
     def _cover(self, name: str) -> Change:
@@ -119,11 +125,13 @@ class Room:
         """Quota and room that is enough; None where no amount is. Raises TooMany."""
         quota: FlavorResourceQuantities = {}
         rooms: dict[tuple[str, str, tuple[tuple[str, int], ...]], RoomNeed] = {}
-        for _ in range(MAX_TRIES):
+        for tries in range(MAX_TRIES):
             extra = Extra(quota, [*rooms.values()])
             lack = self._trial.run(extra)
             if lack is None:
                 return extra
+            if tries >= MAX_STEPS and lack.quota and not rooms:
+                return self._leaped(extra, lack.quota)
             if not lack.quota and lack.room is None:
                 return None
             for fr, amount in lack.quota.items():
@@ -133,6 +141,27 @@ class Room:
                 before = rooms.get(key)
                 rooms[key] = lack.room._replace(pods=lack.room.pods + (before.pods if before is not None else 0))
         return None
+
+    def _leaped(self, extra: Extra, unit: FlavorResourceQuantities) -> Extra | None:
+        """The smallest multiple of a unit that is enough besides, where many are let in before it,
+        each of which takes a step; None where none is. Raises TooMany.
+        """
+        def added(times: int) -> Extra:
+            amounts = {fr: amount * times for fr, amount in unit.items()}
+            return extra._replace(quota={fr: extra.quota.get(fr, 0) + amounts.get(fr, 0) for fr in {**extra.quota, **amounts}})
+
+        too_few, enough = 0, 1
+        while (lack := self._trial.run(added(enough))) is not None:
+            if lack.room is not None or not lack.quota or enough > MAX_TIMES:
+                return None
+            too_few, enough = enough, 2 * enough
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if self._trial.run(added(middle)) is None:
+                enough = middle
+            else:
+                too_few = middle
+        return added(enough)
 
     def _ends(self, needed: Extra) -> Changes:
         """Workloads whose end would do, none of them in vain; empty where none is known. Raises

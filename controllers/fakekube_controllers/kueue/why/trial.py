@@ -8,7 +8,7 @@ Nobody is preempted in them: who could preempt does so at once and is not asked 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube_controllers.kueue.queues.requeue_reason import IMMEDIATE
+from fakekube_controllers.kueue.queues.requeue_reason import IMMEDIATE, WHOLE_CLASS
 from fakekube_controllers.kueue.resources import FlavorResource, FlavorResourceQuantities
 from fakekube_controllers.kueue.scheduler.assignments import Settings, settings_of
 from fakekube_controllers.kueue.scheduler.cycle import Action, Cycle
@@ -17,7 +17,7 @@ from fakekube_controllers.kueue.scheduler.preemption.common.types import Preempt
 from fakekube_controllers.kueue.scheduler.preemption.preemptor import Preemptor
 from fakekube_controllers.kueue.why import domains, shortfall
 from fakekube_controllers.kueue.why.domains import RoomNeed
-from fakekube_controllers.kueue.workload.info import Info, Usage
+from fakekube_controllers.kueue.workload.info import SCHEDULING_HASH_UNKNOWN, Info, Usage
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.meta import ObjectKey
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fakekube_controllers.kueue.scheduler.flavorassigner.assignment import Assignment
     from fakekube_controllers.kueue.scheduler.preemption.common.types import Target
 
-MAX_NOMINATIONS = 4_000  # for one question
+MAX_NOMINATIONS = 5_000  # for one question
 MAX_WAITING = 200  # in one queue
 
 
@@ -86,7 +86,7 @@ class Trial:
             settings.quota_check_strategy)
         own = kueue.queues.pending_workloads_info(self._name)
         self.place = next((place for place, each in enumerate(own) if each.key == info.key), None)
-        self._left = MAX_NOMINATIONS
+        self._left = 0
         waiting = {name: own if name == self._name else kueue.queues.pending_workloads_info(name) for name in self._queues()}
         if self.place is None:
             waiting[self._name] = [info]
@@ -94,6 +94,10 @@ class Trial:
             waiting[self._name] = own[:self.place + 1]
         self._is_too_many = any(len(listed) > MAX_WAITING for listed in waiting.values())
         self._waiting = waiting
+
+    def begin(self) -> None:
+        """A new question is asked, which may take as long as any."""
+        self._left = MAX_NOMINATIONS
 
     def _queues(self) -> list[str]:
         """The ClusterQueues that may admit and share quota with the Workload's, itself included."""
@@ -188,7 +192,8 @@ class Trial:
         last = info.last_assignment
         is_again = entry.requeue_reason in IMMEDIATE or (last is not None and last.pending_flavors())
         if queue is not None and queue.is_best_effort and not is_again:
-            del waiting[0]
+            shape = info.scheduling_hash if entry.requeue_reason in WHOLE_CLASS else SCHEDULING_HASH_UNKNOWN
+            waiting[:] = [each for each in waiting[1:] if shape == SCHEDULING_HASH_UNKNOWN or each.scheduling_hash != shape]
             return True
         state = info.key, repr(last.last_tried_flavor_idx) if last is not None else ""
         if state in seen:
