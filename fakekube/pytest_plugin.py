@@ -55,6 +55,7 @@ INI = {
     "anonymous_auth": "true: who asks without credentials is system:anonymous; false: refused (default: the administrator)",
     "tls": "true: servers speak TLS, and kubeconfigs carry their CA",
     "audit_log": "a file for audit events, one line of JSON each",
+    "record": "a file for what clients ask and are answered, lines of JSON (fakekube replay plays it)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
     "start": "where virtual time begins, 2026-01-01T00:00:00Z",
     "outcome": "how containers end: a function, module:function",
@@ -80,6 +81,7 @@ GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
+RECORDED = "fakekube-recorded"
 SECTION = "fakekube: what happened, and the seed"
 
 
@@ -89,6 +91,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
     for name, text in PATHS.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
+    group = parser.getgroup("fakekube")
+    group.addoption("--fakekube-record", default="", metavar="FILE", help=(
+        "add what the tests' clients ask of clusters to FILE, lines of JSON (fakekube replay plays them)"))
+    group.addoption("--fakekube-record-secrets", action="store_true", help=(
+        "record values of Secrets, tokens and credentials as they are"))
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
 
 
@@ -97,6 +104,10 @@ def pytest_configure(config: pytest.Config) -> None:
     known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
+    if file := config.getoption("--fakekube-record"):
+        from fakekube.testing.recorded import RecordedTests
+
+        manager.register(RecordedTests(Path(file), secrets=config.getoption("--fakekube-record-secrets")), RECORDED)
     if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
         from fakekube.testing import async_fixtures
 
@@ -167,6 +178,8 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
     for name in PATHS:
         if paths := request.config.getini(f"fakekube_{name}"):
             values[name] = paths if name == "load" else paths[0]
+    if (recorded := request.config.pluginmanager.get_plugin(RECORDED)) is not None:
+        values["record"] = recorded.recorder
     return values
 
 

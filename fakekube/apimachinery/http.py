@@ -188,6 +188,11 @@ class Response:
     def headers(self, headers: Headers) -> None:
         self._completion, self._headers = None, headers
 
+    @property
+    def own_headers(self) -> Headers:
+        """Those that whoever answered has set, without what completes them once somebody looks."""
+        return self._headers
+
     def complete_headers(self, completion: Callable[[Headers], Headers]) -> None:
         """Make all headers of those that are there once somebody looks: in the same process few do.
         """

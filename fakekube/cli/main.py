@@ -19,6 +19,18 @@ from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def _written_in_python() -> list[Any]:
+    return [
+        click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
+        click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
+        click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
+        click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
+        click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
+            "One that makes the plugins of the scheduler, given its context.")),
+        click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
+    ]
+
+
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what a cluster is like, by the names that they have for ``Cluster``."""
     for option in reversed([
@@ -73,19 +85,16 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Needs fakekube[tls].")),
         click.option("--audit-log", metavar="FILE", help=(
             "A file to which audit events are added, one line of JSON each; - is standard output.")),
+        click.option("--record", metavar="FILE", help=(
+            "A file to which what clients ask, and what they are answered, is added as lines of JSON; without values of Secrets "
+            "and credentials. `fakekube replay` plays it.")),
         click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
             "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
         click.option("--start", metavar="TIME", help="Where virtual time begins, 2026-01-01T00:00:00Z."),
         click.option("--cache-mutation-detector/--no-cache-mutation-detector", default=None, help=(
             "Prove that no controller changes an object of a cache.")),
-        click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
-        click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
-        click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
-        click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
-        click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
-            "One that makes the plugins of the scheduler, given its context.")),
-        click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
+        *_written_in_python(),
     ]):
         function = option(function)
     return function
@@ -303,7 +312,7 @@ def why(object_name: str, server: str | None, kubeconfig: str | None, namespace:
 @click.option("--field", default="", metavar="PATH", help=(
     "Tell only what led to the present value of this field: status.phase, status.conditions[Ready].status."))
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, metavar="N", help=(
-    "Tell the last N changes of the object, with what led to each; 0 is all that are retained."))
+    "Tell the last N changes of the object, with what led to each: 1,000 at most; of a snapshot any number, 0 is all."))
 @click.option("-o", "--output", type=click.Choice(["text", "json", "chrome"]), default="text", show_default=True, help=(
     "A text for people, JSON for programs, or Chrome's trace event format, for Perfetto and chrome://tracing."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -335,6 +344,27 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
     from fakekube.cli.snapshots import diff as show
 
     context.exit(1 if show(first, second, resources) else 0)
+
+
+@cli.command()
+@where
+@click.option("-o", "--output", type=click.Path(dir_okay=False), default="recording.jsonl", show_default=True, help=(
+    "The file to write: lines of JSON, or an HTTP archive if its name ends with .har."))
+@click.option("--secrets", is_flag=True, help="Record values of Secrets, tokens and credentials as they are.")
+@click.option("--from", "source", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
+    "Write what FILE has recorded already in the other form."))
+@click.argument("command", nargs=-1, metavar="[-- pytest ...]")
+@click.pass_context
+def record(
+    context: click.Context, server: str | None, kubeconfig: str | None, output: str, source: str | None,
+    command: tuple[str, ...], *, secrets: bool,
+) -> None:
+    """Write down what clients ask and are answered: of a served cluster until Ctrl-C, or of the
+    tests of a command in which pytest runs.
+    """
+    from fakekube.cli.record import run as run_recording
+
+    context.exit(run_recording(server, kubeconfig, output, secrets=secrets, source=source, command=command))
 
 
 @cli.command()

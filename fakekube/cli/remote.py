@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,29 +24,36 @@ def call(
 
     Raises ClickException for any that is an error.
     """
-    return asyncio.run(_call(server, kubeconfig, method, path, body, query))
+    with told_in_a_sentence():
+        return asyncio.run(_call(server, kubeconfig, method, path, body, query))
 
 
 async def _call(
     server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes, query: "Query | None",
 ) -> bytes:
+    client = client_of(server, kubeconfig)
+    try:
+        answer: Response = await client.request(method, path, query=query, body=body)
+    finally:
+        await client.close()
+    return answer.body
+
+
+@contextmanager
+def told_in_a_sentence() -> Iterator[None]:
+    """Errors of a client in the block become ClickExceptions."""
     from fakekube.apimachinery.errors import APIError
     from fakekube.client.kubeconfig import ConfigError
     from fakekube.client.transport import TransportError
 
     try:
-        client = client_of(server, kubeconfig)
-        try:
-            answer: Response = await client.request(method, path, query=query, body=body)
-        finally:
-            await client.close()
+        yield
     except APIError as error:
         if error.code == 404 and not (error.details or {}).get("name"):
             raise click.ClickException("what answers there is no fakekube that knows this command") from error
         raise click.ClickException(error.message) from error
     except (ConfigError, TransportError) as error:
         raise click.ClickException(str(error)) from error
-    return answer.body
 
 
 def client_of(server: str | None, kubeconfig: str | None) -> "Client":

@@ -24,6 +24,7 @@ from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
+from fakekube.composition.front import RECORDING, Front, audit_file
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
-    from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.composition.world import Membership
+    from fakekube.recording.recorder import Recorder
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
@@ -58,15 +59,6 @@ def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
     from fakekube.composition.snapshot import Snapshot, read
 
     return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-
-
-def _audit_file(name: str) -> "AuditFile | None":
-    """Where audit events go; None without a name. Raises OptionError."""
-    if not name:
-        return None
-    from fakekube.composition.auditfile import AuditFile
-
-    return AuditFile(name)
 
 
 class Cluster:
@@ -117,16 +109,18 @@ class Cluster:
             find_cluster=member.find if member is not None else None)
         self._identity = Identity(self.options)
         self.token = self._identity.token
-        self._audit = _audit_file(self.options.audit_log)
+        self._audit = audit_file(self.options.audit_log)
+        self._front = Front(
+            self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
-        self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
-        self._servers: list[Served] = []
+        self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
+        self.client = Client(self._front.open(self.apiserver, self.options), user_agent="fakekube", user=users.admin())
         self._registered: list[Tree] = []
         self._is_started = False
         self._registered += self._calls.let_call(
-            self._controllers.addons(self.options), self.client, self._controllers.find_component)
+            self._controllers.addons(self.options), self._own_client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -154,6 +148,7 @@ class Cluster:
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why, trace=self.trace)
+        self.apiserver.extra_paths[RECORDING] = self._front.answer
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
 
     def _reasons(self) -> Iterable[str]:
@@ -204,9 +199,9 @@ class Cluster:
         if self.options.default_storage_class:
             from fakekube.composition import defaultstorageclass
 
-            await defaultstorageclass.create(self.client)
+            await defaultstorageclass.create(self._own_client)
         if self._registered:
-            await self.load(self._registered)
+            await self._create(self._own_client, self._registered)
         self._is_started = True
         for manifests in self._manifests:
             await self.load(manifests)
@@ -214,8 +209,8 @@ class Cluster:
     async def _start_controllers(self) -> None:
         self._plane.start()
         await self._controllers.start(
-            self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
-            is_served=lambda: bool(self._servers))
+            self._own_client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
+            is_served=lambda: bool(self._front.servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
 
@@ -289,20 +284,24 @@ class Cluster:
         was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         addons = self._controllers.addons(options)
         self._build(options, state)
-        self._calls.let_call(addons, self.client, self._controllers.find_component)
+        self._calls.let_call(addons, self._own_client, self._controllers.find_component)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
+        self._own_client.forget_resources()
         self.client.forget_resources()
-        for server in self._servers:
-            server.handle_with(self.apiserver)
+        self._front.lead_to(self.apiserver, options)
         if self._member is None:
             self._clock.jump_to(time)
         before.retire()
         if was_running:
             await self._start_controllers()
+
+    def record(self, recorder: "Recorder | None") -> None:
+        """Let a recorder take what clients ask from now on, in place of another; None ends it."""
+        self._front.record(recorder)
 
     async def stop(self) -> None:
         """Stop servers, then controllers.
@@ -314,13 +313,14 @@ class Cluster:
 
     async def close(self) -> None:
         """Stop, and raise nothing."""
-        for server in self._servers:
+        for server in self._front.servers:
             await server.stop()
-        self._servers.clear()
+        self._front.servers.clear()
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
         await self._calls.close()
+        self._front.flush()
         if self._audit is not None:
             self._audit.close()
 
@@ -390,11 +390,14 @@ class Cluster:
         over it. KWOK's Stages and KwokConfiguration are for the kubelet, see ``docs/kubelet.md``.
         Raises APIError; OptionError for what is no manifest, and for a Stage that is not valid.
         """
+        return await self._create(self.client, manifests)
+
+    async def _create(self, client: Client, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
         from fakekube.composition.manifests import create_all
 
         controllers = self._controllers
         add_stages = controllers.add_stages if controllers.runs_kubelet else None
-        return await create_all(self.client, manifests, add_stages=add_stages)
+        return await create_all(client, manifests, add_stages=add_stages)
 
     async def why(self, what: str, *, namespace: str = "default") -> "Answer":
         """Why an object waits, and the smallest change that would let it go on.
@@ -435,7 +438,7 @@ class Cluster:
                 self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
             if self._is_started:
                 resource = functionwebhooks.resource_of(configuration)
-                finish(self.client.create(resource, copy.deepcopy(configuration)))
+                finish(self._own_client.create(resource, copy.deepcopy(configuration)))
             self._registered.append(configuration)
             return function
 
@@ -455,7 +458,7 @@ class Cluster:
         service = self._calls.registered.add(
             name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
         if self._is_started:
-            finish(self.client.create(API_SERVICES, copy.deepcopy(service)))
+            finish(self._own_client.create(API_SERVICES, copy.deepcopy(service)))
         self._registered.append(service)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
@@ -483,11 +486,12 @@ class Cluster:
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, identity=self._identity, clock=self.clock, activity=self.activity, host=host, port=port,
-            insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
-            allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
+            self._front.transport.handler, identity=self._identity, clock=self.clock, activity=self.activity, host=host,
+            port=port, insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"],
+            allow_hosts=self.options.allow_host, allow_origins=self.options.allow_origin,
+            names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
         self.outside.listens = isinstance(self._clock, ManualClock)
-        self._servers.append(server)
+        self._front.servers.append(server)
         return server

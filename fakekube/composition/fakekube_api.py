@@ -48,7 +48,7 @@ CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
 WHY_FIELDS = ("object", "namespace", "output")
 TRACE_FIELDS = ("object", "namespace", "field", "last", "output")
-MAX_LAST_DIGITS = 9
+MAX_LAST, MAX_LAST_DIGITS = 1_000, 9
 
 
 def install(
@@ -96,7 +96,7 @@ class FakekubeAPI:
         Raises APIError 400 for an unknown controller or field; 405.
         """
         if request.method == "POST":
-            await self._change_controller(_wanted(request, CONTROLLER_FIELDS))
+            await self._change_controller(fields_wanted(request, CONTROLLER_FIELDS))
         elif request.method != "GET":
             raise errors.method_not_allowed()
         items = [{"name": name, "running": running} for name, running in self._controllers.states.items()]
@@ -142,6 +142,8 @@ class FakekubeAPI:
         last = str(wanted.get("last", 20))
         if not last.isdecimal() or len(last) > MAX_LAST_DIGITS:
             raise errors.bad_request("last is no number of changes")
+        if not 0 < int(last) <= MAX_LAST:
+            raise errors.bad_request(f"last is more than {MAX_LAST:,}, or all: so many are told of a snapshot, by trace --from")
         found = await self._trace(
             str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"), field=str(wanted.get("field") or ""),
             last=int(last))
@@ -169,7 +171,7 @@ class FakekubeAPI:
 
 def _about_object(request: Request, fields: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Tree, str]:
     """What is asked about an object, and the form of the answer. Raises APIError 400."""
-    wanted = _wanted(request, fields)
+    wanted = fields_wanted(request, fields)
     if "object" not in wanted:
         raise errors.bad_request("name an object: object=pod/NAME")
     output = wanted.get("output", "json")
@@ -178,7 +180,7 @@ def _about_object(request: Request, fields: tuple[str, ...], outputs: tuple[str,
     return wanted, str(output)
 
 
-def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
+def fields_wanted(request: Request, fields: tuple[str, ...]) -> Tree:
     """The fields of the body and of the query.
 
     Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
@@ -204,7 +206,7 @@ def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
 
 def _clock_wanted(request: Request) -> Tree:
     """What is wanted of the clock. Raises APIError 400 also for two that exclude each other."""
-    wanted = _wanted(request, CLOCK_FIELDS)
+    wanted = fields_wanted(request, CLOCK_FIELDS)
     if "advance" in wanted and "set" in wanted:
         raise errors.bad_request("give either advance or set")
     if not isinstance(wanted.get("advance", 0), str | int | float) or isinstance(wanted.get("advance"), bool):

@@ -135,6 +135,8 @@ class ClusterOptions:
     anonymous_auth: bool | None = None
     # where audit events are written as lines of JSON; "-" is standard output
     audit_log: str = ""
+    # where what clients ask is recorded: a file, or a fakekube.recording.recorder.Recorder
+    record: Any = ""
     # names by which clients reach a served cluster, besides its own; "*" is any
     allow_host: tuple[str, ...] = ()
     # web origins whose pages may use a served cluster; "*" is any
@@ -408,6 +410,10 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _record(value: Any) -> Any:
+    return _path(value) if isinstance(value, str | os.PathLike) else value or ""
+
+
 def _tree_or_path(value: Any) -> Any:
     return value if isinstance(value, Mapping) else _path(value)
 
@@ -435,7 +441,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "advertise_address": _address, "client_ca_file": _path, "admission_control_config_file": _path,
     "scheduler_config": _tree_or_path, "addon_config": addon_configs,
     "tls": _boolean("tls"), "token_auth_file": _path,
-    "anonymous_auth": _anonymous_auth, "audit_log": _path,
+    "anonymous_auth": _anonymous_auth, "audit_log": _path, "record": _record,
     "default_storage_class": _boolean("default_storage_class"), "warn_unmodelled": _boolean("warn_unmodelled"),
     "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,

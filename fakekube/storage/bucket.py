@@ -122,8 +122,8 @@ class Bucket:
         """
         return self.track.heads()
 
-    def events_at(self, revisions: Collection[int]) -> list[Event]:
-        """Those events that made these revisions and are retained, oldest first."""
+    def events_at(self, revisions: Collection[int]) -> Iterator[Event]:
+        """Those events that made these revisions and are retained, in no useful order."""
         return past.events_at(self.objects, self.encoder, self.track, revisions)
 
     def by_field(self, label: str, value: str) -> list[Record]:

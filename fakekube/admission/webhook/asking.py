@@ -78,7 +78,7 @@ async def _called(
     allowed, status = True, {}
     try:
         pending = function(request)
-        if inspect.isawaitable(pending):
+        if pending is not None and inspect.isawaitable(pending):
             await _in_time(services, pending, hook)
     except Denied as denial:
         allowed = False

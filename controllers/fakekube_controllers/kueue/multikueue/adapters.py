@@ -7,7 +7,7 @@ pkg/controller/jobframework/interface.go, and the helpers for it in utils.go.
 
 import copy
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -56,6 +56,17 @@ class MultiKueueAdapter(Protocol):
         """The Workloads of a copy on a worker."""
 
 
+@runtime_checkable
+class MultiWorkloadAdapter(Protocol):
+    """A kind with a Workload for each part of a job. All parts of a job go to one worker."""
+
+    def expected_workload_count(self, job: ReadOnlyTree) -> int:
+        """How many Workloads a job has when all are there."""
+
+    def workload_index(self, workload: ReadOnlyTree) -> int | None:
+        """Which part of its job a Workload is; None where it does not say."""
+
+
 class NotOwned(Exception):
     """An object on a worker has the name of a copy, and is none of ours."""
 
@@ -67,12 +78,18 @@ def clone_metadata_for_creation(obj: ReadOnlyTree) -> Tree:
     return {field: copy.deepcopy(metadata[field]) for field in kept if metadata.get(field)}
 
 
+def clone_for_creation(obj: ReadOnlyTree, resource: Resource, origin: str) -> Tree:
+    """A copy for another cluster, which says whose it is."""
+    made: Tree = {
+        "apiVersion": resource.api_version, "kind": resource.kind, "metadata": clone_metadata_for_creation(obj),
+        "spec": copy.deepcopy(obj["spec"])}
+    made["metadata"].setdefault("labels", {})[names.MULTIKUEUE_ORIGIN_LABEL] = origin
+    return made
+
+
 def copy_of(job: ReadOnlyTree, resource: Resource, workload_name: str, origin: str, features: Features) -> Tree:
     """A job as it is to be created on a worker, of the Workload of a name."""
-    made: Tree = {
-        "apiVersion": resource.api_version, "kind": resource.kind, "metadata": clone_metadata_for_creation(job),
-        "spec": copy.deepcopy(job["spec"])}
-    made["metadata"].setdefault("labels", {})[names.MULTIKUEUE_ORIGIN_LABEL] = origin
+    made = clone_for_creation(job, resource, origin)
     objects.set_prebuilt_workload_name(made, workload_name, features)
     return made
 
@@ -100,7 +117,7 @@ async def delete_remote_object_if_owned(sides: Sides, adapter: MultiKueueAdapter
 
 
 class ManagedByAdapter:
-    """Kinds with ``spec.managedBy``, whose status is simply copied: JobSet, and a user's own."""
+    """Kinds with ``spec.managedBy``, whose status is simply copied: JobSet, RayJob, your own."""
 
     def __init__(self, resource: Resource, features: Features) -> None:
         self.resource, self._features = resource, features
@@ -108,16 +125,21 @@ class ManagedByAdapter:
     async def sync_job(self, sides: Sides, key: Request, workload_name: str) -> bool:
         """Make the copy, which its own controller then manages, or copy its status."""
         job = sides.lister.get(key.namespace, key.name)
-        if job is None:
-            return False
-        found = await sides.remote.get(self.resource, key.name, key.namespace, missing_ok=True)
+        if job is not None:
+            await self.sync(sides, job, workload_name)
+        return False
+
+    async def sync(self, sides: Sides, job: ReadOnlyTree, workload_name: str) -> ReadOnlyTree | None:
+        """Do so for a local job; the copy that was there. Raises APIError, TransportError."""
+        name, namespace = meta.name_of(job), meta.namespace_of(job)
+        found = await sides.remote.get(self.resource, name, namespace, missing_ok=True)
         if found is None:
             made = copy_of(job, self.resource, workload_name, sides.origin, sides.features)
             made["spec"].pop("managedBy", None)
-            await sides.remote.create(self.resource, made, key.namespace)
+            await sides.remote.create(self.resource, made, namespace)
         else:
             await self.write_status(sides, job, found.get("status") or {})
-        return False
+        return found
 
     async def write_status(self, sides: Sides, job: ReadOnlyTree, status: ReadOnlyTree) -> None:
         """Give the local job a status, where it has another."""

@@ -16,10 +16,11 @@ from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.kueue.multikueue import adapters, integrations, kubeconfigs
+from fakekube_controllers.kueue.multikueue import adapters, group, integrations, kubeconfigs
 from fakekube_controllers.kueue.multikueue.active import write_active
-from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter, Sides
+from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter, MultiWorkloadAdapter, Sides
 from fakekube_controllers.kueue.multikueue.kubeconfigs import CannotLoad
+from fakekube_controllers.kueue.multikueue.owners import Adapters
 from fakekube_controllers.kueue.multikueue.remote import CannotConnect, RemoteClient
 from fakekube_controllers.kueue.names import MULTIKUEUE_CLUSTERS, MULTIKUEUE_ORIGIN_LABEL, WORKLOADS
 
@@ -56,8 +57,7 @@ class Clusters:
     def __init__(self, kueue: "Kueue") -> None:
         self._kueue = kueue
         self.remotes: dict[str, RemoteClient] = {}
-        self.adapters: dict[tuple[str, str], MultiKueueAdapter] = {
-            (adapter.resource.api_version, adapter.resource.kind): adapter for adapter in integrations.adapters_of(kueue)}
+        self.adapters = Adapters(integrations.adapters_of(kueue))
         self.on_workload: Callable[[Request], None] = _nobody
         self.on_lost: Callable[[str], None] = _nobody
 
@@ -77,7 +77,7 @@ class Clusters:
         if name not in self.remotes:
             kueue = self._kueue
             self.remotes[name] = RemoteClient(
-                name, kueue.ctx, self.adapters.values(), kueue.configuration.multi_kueue.origin,
+                name, kueue.ctx, self.adapters.all, kueue.configuration.multi_kueue.origin,
                 self._changed, self._lost)
         return self.remotes[name]
 
@@ -167,9 +167,16 @@ class ClusterReconciler:
             local = self._workloads.get(namespace, name)
             if local is not None and not meta.is_deleting(local):
                 continue
-            owner = meta.controller_of(workload)
-            adapter = self._clusters.adapters.get((owner["apiVersion"], owner["kind"])) if owner is not None else None
-            if owner is not None and adapter is not None:
-                await adapters.delete_remote_object_if_owned(
-                    self._clusters.sides(remote, adapter), adapter, Request(namespace, owner["name"]))
+            await self._collect_job(remote, workload)
             await remote.client.delete(WORKLOADS, name, namespace, missing_ok=True)
+
+    async def _collect_job(self, remote: RemoteClient, workload: ReadOnlyTree) -> None:
+        """Delete the job of a Workload on a worker, unless other Workloads of it are still wanted.
+        """
+        adapter, owner = self._clusters.adapters.of_workload(workload)
+        if adapter is None or owner is None or group.is_replaced(workload):
+            return
+        job = Request(meta.namespace_of(workload), owner["name"])
+        if isinstance(adapter, MultiWorkloadAdapter) and self._ctx.lister(adapter.resource).get(*job) is not None:
+            return
+        await adapters.delete_remote_object_if_owned(self._clusters.sides(remote, adapter), adapter, job)

@@ -3,7 +3,6 @@
 Upstream: wlGroup in pkg/controller/admissionchecks/multikueue/workload.go.
 """
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter, Sides
+from fakekube_controllers.kueue.multikueue.parts import Parts
 from fakekube_controllers.kueue.multikueue.remote import RemoteClient
 from fakekube_controllers.kueue.names import WORKLOADS
 from fakekube_controllers.kueue.workload import states
@@ -21,7 +21,8 @@ from fakekube_controllers.kueue.workload import states
 
 class Group(NamedTuple):
     """``remotes`` are the copies by cluster, None where there is none; ``job`` is the local job's
-    name, ``unavailable`` are the clusters that cannot be reached now.
+    name, ``unavailable`` are the clusters that cannot be reached now, ``parts`` are the Workloads
+    of the job.
     """
 
     local: ReadOnlyTree
@@ -32,6 +33,7 @@ class Group(NamedTuple):
     adapter: MultiKueueAdapter
     job: Request
     unavailable: Sequence[str]
+    parts: Parts
 
     def first_with(self, condition_type: str) -> tuple[Tree | None, str]:
         """The condition of a type that became true first on any worker, and the worker's name.
@@ -52,10 +54,16 @@ class Group(NamedTuple):
         _, name, condition = min(found, key=lambda each: each[:2])
         return condition, name
 
-    async def remove_remote_objects(self, cluster: str, *, with_job: bool = True) -> None:
-        """Delete the job and then the Workload on a worker. Raises APIError, TransportError."""
+    async def remove_remote_objects(self, cluster: str) -> None:
+        """Delete the job and then the Workload on a worker. Raises APIError, TransportError.
+
+        The job stays for other Workloads of it: the slice that took the place of this one, the
+        other parts. Upstream deletes it, and makes it anew.
+        """
         sides = self.sides[cluster]
-        if with_job:
+        if self.parts.run_on(cluster):
+            await self.adapter.sync_job(sides, self.job, meta.name_of(self.local))
+        elif not is_replaced(self.local):
             await adapters.delete_remote_object_if_owned(sides, self.adapter, self.job)
         remote = self.remotes[cluster]
         if remote is None:
@@ -88,13 +96,9 @@ class Group(NamedTuple):
 
 def clone_for_create(workload: ReadOnlyTree, origin: str) -> Tree:
     """The copy of a Workload for a worker: without its owners and the label of its job."""
-    metadata = adapters.clone_metadata_for_creation(workload)
-    labels = metadata.setdefault("labels", {})
-    labels.pop(names.JOB_UID_LABEL, None)
-    labels[names.MULTIKUEUE_ORIGIN_LABEL] = origin
-    return {
-        "apiVersion": WORKLOADS.api_version, "kind": WORKLOADS.kind, "metadata": metadata,
-        "spec": copy.deepcopy(dict(workload["spec"]))}
+    made = adapters.clone_for_creation(workload, WORKLOADS, origin)
+    made["metadata"]["labels"].pop(names.JOB_UID_LABEL, None)
+    return made
 
 
 def is_out_of_sync(local: ReadOnlyTree, remote: ReadOnlyTree) -> bool:

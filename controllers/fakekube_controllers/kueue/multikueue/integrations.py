@@ -2,29 +2,37 @@
 configuration enables.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from fakekube.client.client import Client
-from fakekube.client.resources import JOBS, Resource
+from fakekube.client.resources import JOBS, PODS, STATEFUL_SETS, Resource
+from fakekube_controllers.kueue.jobs import kinds
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, MultiKueueAdapter
 from fakekube_controllers.kueue.multikueue.jobs import JobAdapter, PodAdapter
+from fakekube_controllers.kueue.multikueue.ray import RayClusterAdapter
+from fakekube_controllers.kueue.multikueue.serving import LeaderWorkerSetAdapter, StatefulSetAdapter
+from fakekube_controllers.kueue.names import WORKLOADS
 
 if TYPE_CHECKING:
     from fakekube_controllers.kueue.manager import Kueue
 
-JOBSETS = Resource("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
+BUILT_IN = (JOBS, PODS, STATEFUL_SETS)
 
 
 def adapters_of(kueue: "Kueue") -> Iterator[MultiKueueAdapter]:
     """One for each kind."""
-    frameworks, features = kueue.configuration.integrations.frameworks, kueue.features
-    if "batch/job" in frameworks:
-        yield JobAdapter(features)
-    if "jobset.x-k8s.io/jobset" in frameworks:
-        yield ManagedByAdapter(JOBSETS, features)
-    if "pod" in frameworks:
-        yield PodAdapter(features)
+    features = kueue.features
+    made: dict[str, Callable[[], MultiKueueAdapter]] = {
+        "batch/job": lambda: JobAdapter(features),
+        "jobset.x-k8s.io/jobset": lambda: ManagedByAdapter(kinds.JOBSETS, features),
+        "pod": lambda: PodAdapter(features),
+        kinds.STATEFUL_SET: lambda: StatefulSetAdapter(features),
+        kinds.LEADER_WORKER_SET: lambda: LeaderWorkerSetAdapter(features, kueue.ctx.lister(WORKLOADS)),
+        "ray.io/raycluster": lambda: RayClusterAdapter(features),
+        "ray.io/rayjob": lambda: ManagedByAdapter(kinds.RAY_JOBS, features)}
+    frameworks = kueue.configuration.integrations.frameworks
+    return (make() for framework, make in made.items() if framework in frameworks)
 
 
 async def is_served(client: Client, resource: Resource) -> bool:
@@ -33,7 +41,7 @@ async def is_served(client: Client, resource: Resource) -> bool:
     Upstream asks workers for all kinds that are enabled, those that the manager lacks included:
     with the shipped configuration no worker would do.
     """
-    if not resource.group or resource == JOBS:
+    if resource in BUILT_IN:
         return True
     try:
         await client.for_kind(resource.gvk)

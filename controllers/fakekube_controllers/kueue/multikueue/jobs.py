@@ -5,7 +5,7 @@ pod_multikueue_adapter.go.
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -13,16 +13,17 @@ from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import objects, workload_names
+from fakekube_controllers.kueue.jobs.pod.members import without_pod_finalizer
 from fakekube_controllers.kueue.multikueue import adapters
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides
+from fakekube_controllers.kueue.multikueue.elastic import ElasticAdapter
 
 GENERATED_LABELS = (
     "job-name", "controller-uid", "batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid")
 """Those that the API server puts into the template of a Job, and that name the local one."""
 
 
-class JobAdapter(ManagedByAdapter):
+class JobAdapter(ElasticAdapter):
     """batch/v1 Job, elastic ones included."""
 
     def __init__(self, features: Features) -> None:
@@ -42,9 +43,16 @@ class JobAdapter(ManagedByAdapter):
             return False
         status, is_deferred = _status_for(job, remote, sides)
         await self.write_status(sides, job, status)
-        if _needs_elastic_sync(sides, workload_name, job, remote):
-            await _sync_elastic(sides, workload_name, job, remote)
+        await self.sync_size(sides, workload_name, job, remote)
         return is_deferred
+
+    def counts(self, job: ReadOnlyTree) -> Mapping[str, int]:
+        """Its parallelism."""
+        return {names.DEFAULT_PODSET_NAME: job["spec"].get("parallelism", 0)}
+
+    def resize(self, changed: Tree, job: ReadOnlyTree) -> None:
+        """The copy gets the same."""
+        changed["spec"]["parallelism"] = job["spec"].get("parallelism", 0)
 
 
 def _copy_of_job(job: ReadOnlyTree, workload_name: str, sides: Sides) -> Tree:
@@ -84,35 +92,6 @@ def _status_for(job: ReadOnlyTree, remote: ReadOnlyTree, sides: Sides) -> tuple[
     return {**here, "conditions": [*others, suspended]}, True
 
 
-def _needs_elastic_sync(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> bool:
-    """Whether the copy of an elastic Job has another size, or another slice, than the local one.
-
-    A Workload that is not that of the present size says nothing about the size.
-    """
-    is_elastic = meta.annotations_of(job).get(names.ELASTIC_JOB_ANNOTATION) == "true"
-    if not (sides.features.ElasticJobsViaWorkloadSlices and is_elastic):
-        return False
-    before, after = remote["spec"].get("parallelism", 0), job["spec"].get("parallelism", 0)
-    if before < after and workload_name != _name_of_present_size(job, sides.features):
-        return False
-    return bool(before != after or objects.prebuilt_workload_name(remote, sides.features) != workload_name)
-
-
-def _name_of_present_size(job: ReadOnlyTree, features: Features) -> str:
-    """The name of the slice that a Job has for its present generation."""
-    generation = str(meta.generation_of(job))
-    return workload_names.workload_name_for_owner(meta.name_of(job), meta.uid_of(job), JOBS.gvk, features, generation)
-
-
-async def _sync_elastic(sides: Sides, workload_name: str, job: ReadOnlyTree, remote: ReadOnlyTree) -> None:
-    def update(changed: Tree) -> bool:
-        changed["spec"]["parallelism"] = job["spec"].get("parallelism", 0)
-        objects.set_prebuilt_workload_name(changed, workload_name, sides.features)
-        return True
-
-    await patches.patch(sides.remote, JOBS, remote, update)
-
-
 class PodAdapter(ManagedByAdapter):
     """Pods, alone and in groups: the local ones stay gated and show what becomes of their copies.
     """
@@ -141,10 +120,18 @@ class PodAdapter(ManagedByAdapter):
             await self.write_status(sides, pod, _pod_status(pod, remote))
 
     async def delete_remote_object(self, sides: Sides, key: Request) -> None:
-        """Delete the copies of the whole group."""
+        """Delete the copies of the whole group, which wait for no others in their place."""
         remote = await sides.remote.get(PODS, key.name, key.namespace, missing_ok=True)
-        for pod in _group_of(remote, sides) if remote is not None else ():
-            await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
+        group = group_name(remote) if remote is not None else ""
+        if not group:
+            await sides.remote.delete(PODS, key.name, key.namespace, missing_ok=True)
+            return
+        copies = await sides.remote.list(
+            PODS, key.namespace, label_selector=f"{names.MULTIKUEUE_ORIGIN_LABEL}={sides.origin}")
+        for pod in copies.items:
+            if group_name(pod) == group:
+                await patches.patch(sides.remote, PODS, pod, without_pod_finalizer)
+                await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
 
 
 def group_name(pod: ReadOnlyTree) -> str:

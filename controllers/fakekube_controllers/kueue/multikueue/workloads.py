@@ -1,10 +1,9 @@
 """One reconcile of one Workload with the admission check of MultiKueue: the order of decisions.
 
 Upstream: wlReconciler in pkg/controller/admissionchecks/multikueue/workload.go; its steps have its
-numbers. Left out: jobs with a Workload for each of their parts (LeaderWorkerSet).
+numbers.
 """
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -14,23 +13,20 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kueue import names
-from fakekube_controllers.kueue.configuration import ALL_AT_ONCE
-from fakekube_controllers.kueue.multikueue import checks, group
+from fakekube_controllers.kueue.multikueue import checks, group, nomination, owners
 from fakekube_controllers.kueue.multikueue.adapters import MultiKueueAdapter
 from fakekube_controllers.kueue.multikueue.clusters import Clusters
 from fakekube_controllers.kueue.multikueue.group import Group
+from fakekube_controllers.kueue.multikueue.nomination import Nomination
+from fakekube_controllers.kueue.multikueue.parts import parts_of
 from fakekube_controllers.kueue.names import MULTIKUEUE_CONFIGS, WORKLOADS
 from fakekube_controllers.kueue.workload import admissionchecks, finish, patching, reasons, reservation, states
 
 if TYPE_CHECKING:
     from fakekube_controllers.kueue.manager import Kueue
 
-SYNC_DEFERRED = timedelta(seconds=2)
+SYNC_DEFERRED, NOT_SYNCED = timedelta(seconds=2), timedelta(seconds=1)
 OUT_OF_SYNC, EVICTED_ON_MANAGER = "OutOfSync", "EvictedOnManagerCluster"
-
-
-class NotConnected(Exception):
-    """A worker that is nominated cannot be reached."""
 
 
 class WorkloadReconciler:
@@ -42,9 +38,7 @@ class WorkloadReconciler:
         self._workloads = ctx.lister(WORKLOADS)
         self._deleted: dict[Request, ReadOnlyTree] = {}
         self._recorder = kueue.recorder(names.WORKLOAD_CONTROLLER_NAME)
-        self._dispatched = ctx.metrics.counter(
-            "multikueue_workloads_dispatched_total", "The total number of workloads dispatched to worker clusters",
-            ("cluster_queue", "worker_cluster", "replica_role"))
+        self._nomination = Nomination(kueue, ctx, self._look_at)
         self._admitted = ctx.metrics.counter(
             "multikueue_workloads_admitted_total", "The total number of workloads admitted on worker clusters",
             ("cluster_queue", "worker_cluster", "replica_role"))
@@ -54,6 +48,14 @@ class WorkloadReconciler:
         def changed(key: Request) -> None:
             if self._workloads.get(key.namespace, key.name) is not None:
                 queue.add_after(key, names.UPDATES_BATCH_PERIOD_SECONDS)
+
+        def added(workload: Tree) -> None:
+            # the first part waits for all others to be there
+            if names.COMPONENT_WORKLOAD_INDEX_ANNOTATION in meta.annotations_of(workload):
+                adapter, _ = self._clusters.adapters.of_workload(workload)
+                first = parts_of(workload, self._workloads, adapter).first()
+                if first is not None:
+                    changed(first)
 
         def reconfigured(config: Tree) -> None:
             of = {meta.name_of(check) for check in checks.checks_naming(meta.name_of(config), self._ctx)}
@@ -71,12 +73,15 @@ class WorkloadReconciler:
 
         self._clusters.on_workload = changed
         self._ctx.add_handler(MULTIKUEUE_CONFIGS, None, updated, reconfigured)
-        self._ctx.add_handler(WORKLOADS, None, None, deleted)
+        self._ctx.add_handler(WORKLOADS, added, None, deleted)
+
+    def _look_at(self, key: Request) -> None:
+        self._clusters.on_workload(key)
 
     async def reconcile(self, request: Request) -> Result | None:
         """Bring a Workload and its copies a step forward.
 
-        Raises APIError, TransportError, BadParameters, NotOwned and NotConnected.
+        Raises APIError, TransportError, BadParameters, NotOwned, NotConnected, DifferentClusters.
         """
         workload: ReadOnlyTree | None = self._workloads.get(request.namespace, request.name)
         if workload is None:
@@ -90,11 +95,13 @@ class WorkloadReconciler:
         if check is None or check.get("state") == reasons.CHECK_REJECTED:
             self._deleted.pop(request, None)
             return None
-        adapter, owner = self._adapter_of(workload)
+        adapter, owner = self._clusters.adapters.of_workload(workload)
         if adapter is None or owner is None:
-            kind = f' for owner kind "{_gvk_text(owner)}"' if owner is not None else ""
+            kind = f' for owner kind "{owners.gvk_text(owner)}"' if owner is not None else ""
             await self._update_check(workload, check, reasons.CHECK_REJECTED, f"No multikueue adapter found{kind}")
             return None
+        if not self._ctx.informer(adapter.resource).has_synced:
+            return Result(NOT_SYNCED)
         job = Request(meta.namespace_of(workload), owner["name"])
         if not is_deleted:
             why_not = self._why_not_managed(adapter, job)
@@ -105,19 +112,10 @@ class WorkloadReconciler:
         found = await self._read_group(workload, check["name"], adapter, job)
         if not is_deleted:
             return await self._reconcile_group(found, check)
-        # a slice that is of the past leaves the job to the one after it
-        with_job = not (self._features.WorkloadSliceHistory and group.is_replaced(workload))
         for cluster in found.remotes:
-            await found.remove_remote_objects(cluster, with_job=with_job)
+            await found.remove_remote_objects(cluster)
         self._deleted.pop(request, None)
         return None
-
-    def _adapter_of(self, workload: ReadOnlyTree) -> tuple[MultiKueueAdapter | None, Tree | None]:
-        """The adapter of the job of a Workload, and the reference to the job."""
-        owner = meta.controller_of(workload) or next(iter(meta.owners_of(workload)), None)
-        if owner is None:
-            return None, None
-        return self._clusters.adapters.get((owner["apiVersion"], owner["kind"])), owner
 
     def _why_not_managed(self, adapter: MultiKueueAdapter, job: Request) -> str:
         found = self._ctx.lister(adapter.resource).get(job.namespace, job.name)
@@ -133,7 +131,8 @@ class WorkloadReconciler:
             clients[name], sides[name] = client, self._clusters.sides(client, adapter)
             remotes[name] = await client.client.get(
                 WORKLOADS, meta.name_of(local), meta.namespace_of(local), missing_ok=True)
-        return Group(local, remotes, clients, sides, check, adapter, job, unavailable)
+        parts = parts_of(local, self._workloads, adapter)
+        return Group(local, remotes, clients, sides, check, adapter, job, unavailable, parts)
 
     async def _reconcile_group(self, found: Group, check: ReadOnlyTree) -> Result | None:
         local, elastic = found.local, group.is_elastic(found.local, self._features)
@@ -174,7 +173,8 @@ class WorkloadReconciler:
         # 8. workers are nominated while the check is pending
         if check.get("state") != reasons.CHECK_PENDING or (not elastic and states.cluster_name(local)):
             return None
-        await self._nominate_and_synchronize(found, is_elastic=elastic)
+        job = self._ctx.lister(found.adapter.resource).get(*found.job)
+        await self._nomination.nominate_and_synchronize(found, job, is_elastic=elastic)
         return None
 
     @property
@@ -277,43 +277,10 @@ class WorkloadReconciler:
 
         await patching.patch_admission_status(self._client, found.local, update, features=self._features)
         self._event(found.local, "Normal", message)
+        for key in found.parts.keys_of_others():
+            self._look_at(key)
         if check.get("state") != reasons.CHECK_READY:
-            self._admitted.inc(_cluster_queue(found.local), cluster, "leader")
-
-    # nomination
-
-    async def _nominate_and_synchronize(self, found: Group, *, is_elastic: bool) -> None:
-        local = found.local
-        others = [state for state in admissionchecks.states_of(local) if state["name"] != found.check]
-        if any(state.get("state") != reasons.CHECK_READY for state in others):
-            return
-        nominated = await self._nominated(found, is_elastic=is_elastic)
-        for cluster, remote in found.remotes.items():
-            if cluster not in nominated:
-                await found.remove_remote_objects(cluster)
-            elif remote is None:
-                await found.create_remote(cluster)
-                self._dispatched.inc(_cluster_queue(local), cluster, "leader")
-        away = [cluster for cluster in nominated if cluster not in found.clients]
-        if away:
-            raise NotConnected(f"clusters that are nominated are not connected: {', '.join(away)}")
-
-    async def _nominated(self, found: Group, *, is_elastic: bool) -> Sequence[str]:
-        """The workers that are to have a copy; written down, where this controller chooses them."""
-        present: Sequence[str] = states.status_of(found.local).get("nominatedClusterNames") or ()
-        cluster = states.cluster_name(found.local)
-        if is_elastic and cluster:
-            return [cluster]
-        if self._settings.dispatcher_name != ALL_AT_ONCE:
-            return present
-        nominated = sorted(found.remotes)
-        if sorted(present) != nominated:
-            def update(changed: Tree) -> bool:
-                changed.setdefault("status", {})["nominatedClusterNames"] = nominated
-                return True
-
-            await patching.patch_admission_status(self._client, found.local, update, features=self._features)
-        return nominated
+            self._admitted.inc(nomination.cluster_queue_of(found.local), cluster, "leader")
 
     # the check
 
@@ -340,14 +307,3 @@ class WorkloadReconciler:
 
     def _event(self, workload: ReadOnlyTree, type_: Literal["Normal", "Warning"], message: str) -> None:
         self._recorder.event(workload, type_, "MultiKueue", reservation.truncate_event_message(message))
-
-
-def _cluster_queue(workload: ReadOnlyTree) -> str:
-    admission = states.admission(workload)
-    return str(admission["clusterQueue"]) if admission is not None else ""
-
-
-def _gvk_text(owner: ReadOnlyTree) -> str:
-    """As Go writes a GroupVersionKind: ``batch/v1, Kind=Job``."""
-    version = owner["apiVersion"]
-    return f"{version if '/' in version else '/' + version}, Kind={owner['kind']}"

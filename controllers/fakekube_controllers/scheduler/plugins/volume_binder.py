@@ -1,8 +1,7 @@
 """Which volumes the claims of a pod would have on a node: what is bound, what can be bound, what
 can be made.
 
-Upstream: plugins/volumebinding/binder.go (FindPodVolumes, AssumePodVolumes). Left out: volumes that
-are migrated to CSI.
+Upstream: plugins/volumebinding/binder.go (FindPodVolumes, AssumePodVolumes).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from fakekube.apimachinery import labels, meta, quantity
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import (
     CSI_DRIVERS,
+    CSI_NODES,
     CSI_STORAGE_CAPACITIES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
@@ -24,6 +24,7 @@ from fakekube.runtime.why import Change, Changes
 from fakekube_controllers.scheduler.framework.changes import add_storage
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.types import NodeInfo
+from fakekube_controllers.scheduler.plugins import csi_migration
 from fakekube_controllers.scheduler.plugins.releases import minor_version
 from fakekube_controllers.scheduler.plugins.topology_counts import node_labels
 
@@ -74,7 +75,7 @@ class VolumeBinder:
     def __init__(self, handle: Handle) -> None:
         self.claims, self.volumes = handle.lister(PERSISTENT_VOLUME_CLAIMS), handle.lister(PERSISTENT_VOLUMES)
         self._classes, self._drivers = handle.lister(STORAGE_CLASSES), handle.lister(CSI_DRIVERS)
-        self._capacities = handle.lister(CSI_STORAGE_CAPACITIES)
+        self._capacities, self._csi_nodes = handle.lister(CSI_STORAGE_CAPACITIES), handle.lister(CSI_NODES)
         self._node_conflict = NODE_CONFLICT if minor_version(handle.version) >= NODE_CONFLICT_SINCE else NODE_CONFLICT_BEFORE
         # by the name of a volume, the claim that is about to have it; by a claim, the node where a
         # volume is about to be made for it
@@ -107,12 +108,17 @@ class VolumeBinder:
         does not.
         """
         for claim in claims:
-            volume = self.volumes.get("", claim["spec"]["volumeName"])
+            volume = self._bound_volume(claim, node)
             if volume is None:
                 return True, False
             if not reaches(volume, node):
                 return False, True
         return True, True
+
+    def _bound_volume(self, claim: ReadOnlyTree, node: NodeInfo) -> ReadOnlyTree | None:
+        """The volume that a claim has, as it is known on a node."""
+        volume = self.volumes.get("", claim["spec"]["volumeName"])
+        return None if volume is None else csi_migration.on_node(volume, self._csi_nodes.get("", node.name))
 
     def _decide(self, claims: PodClaims, node: NodeInfo, found: list[Decision]) -> str:
         """Add what is to be done for the claims that wait; why that is impossible, or nothing."""
@@ -155,7 +161,7 @@ class VolumeBinder:
 
         wanted: list[Change] = []
         for claim in claims.bound:
-            volume = self.volumes.get("", claim["spec"]["volumeName"])
+            volume = self._bound_volume(claim, node)
             more = missing.reach(volume, node) if volume is not None and not reaches(volume, node) else []
             if volume is None or more is None:
                 return None

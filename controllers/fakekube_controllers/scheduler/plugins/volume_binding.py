@@ -31,11 +31,11 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Code, Status, error, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.plugins import arguments, resource_scores
+from fakekube_controllers.scheduler.plugins.csi_migration import MIGRATED_PLUGINS
 from fakekube_controllers.scheduler.plugins.hints import hint, uses_claim
 from fakekube_controllers.scheduler.plugins.volume_binder import PodClaims, VolumeBinder, limit_has_grown
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
-MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 BOUND = Status(Code.SUCCESS)
 
 

@@ -24,15 +24,13 @@ from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.plugins.csi_migration import BETA_REGION, BETA_ZONE, DELIMITER, REGION, ZONE
 from fakekube_controllers.scheduler.plugins.hints import hint, uses_claim
 from fakekube_controllers.scheduler.plugins.topology_counts import node_labels
 
 CONFLICT = "node(s) had no available volume zone"
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 NEWER = {BETA_ZONE: ZONE, BETA_REGION: REGION}
-DELIMITER = "__"  # of several zones in one label
 DELAYED = "WaitForFirstConsumer"
 
 

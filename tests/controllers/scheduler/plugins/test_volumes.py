@@ -364,6 +364,44 @@ def test_a_pod_without_volumes_has_no_limit():
 ADD, UPDATE, DELETE = ActionType.ADD, ActionType.UPDATE, ActionType.DELETE
 LEAVING = other(using("c", name="x"), spec={"nodeName": "a"})
 CLASS = EventResource.STORAGE_CLASS
+EBS, BETA = "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io"
+EBS_DISK = {"awsElasticBlockStore": {"volumeID": "x"}}
+
+
+def csi_node_of(name, *plugins):
+    return {"metadata": {"name": name, "annotations": {
+        "storage.alpha.kubernetes.io/migrated-plugins": ",".join(plugins)}}, "spec": {"drivers": []}}
+
+
+def of_zone(key, zone):
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [zone]}]}]}}
+
+
+@pytest.mark.parametrize(("made", "expected"), [
+    (volume(zone="a", **EBS_DISK), {"moved": FAR, "other": None, "zoned": None}),
+    (volume(zone="b", **EBS_DISK), {"moved": None, "other": FAR, "zoned": FAR}),
+    (volume(zone="b", nfs={}), dict.fromkeys(("moved", "other", "zoned"), FAR)),
+    (volume(labels={ZONE: "b__c"}, **EBS_DISK), {"moved": None, "other": None, "zoned": None}),
+    (volume(labels={ZONE: "c"}, **EBS_DISK), {"moved": FAR, "other": None, "zoned": None}),
+    (volume(nodeAffinity=of_zone(f"{BETA}/zone", "b"), **EBS_DISK), {"moved": None, "other": FAR, "zoned": FAR}),
+    (volume(nodeAffinity=of_zone(f"{BETA}/region", "r"), labels={f"{BETA}/zone": "b"}, **EBS_DISK),
+     {"moved": None, "other": FAR, "zoned": FAR}),
+    (volume(zone="a", azureDisk={}), {"moved": None, "other": None, "zoned": None}),
+    (volume(**EBS_DISK), {"moved": None, "other": None, "zoned": None}),
+])
+def test_volumes_of_drivers_that_have_moved_to_csi(made, expected):
+    """Given a volume of a driver that has moved to CSI on one node of three, not on another, and
+    one without a CSINode / then there its zone is looked for where the CSI driver has it, and on
+    the others where it was before.
+    """
+    zones = {ZONE: "a", EBS: "b", "topology.kubernetes.io/region": "r"}
+    nodes = [node(name, labels=zones) for name in ("moved", "other", "zoned")]
+    csi_nodes = [csi_node_of("moved", "kubernetes.io/azure-disk", "kubernetes.io/aws-ebs"), csi_node_of("other")]
+    assert filtered(
+        VolumeBinding, using("c"), *nodes, persistentvolumeclaims=[claim(volume="v")], persistentvolumes=[made],
+        csinodes=csi_nodes) == expected
+
+
 CSI_NODE, CAPACITY = EventResource.CSI_NODE, EventResource.CSI_STORAGE_CAPACITY
 
 
