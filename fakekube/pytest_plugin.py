@@ -73,6 +73,7 @@ INI = {
 PATHS = {
     "load": "manifests to create at the start",
     "state": "the snapshot to go on from",
+    "faults": "what goes wrong on purpose, a plan of faults",
     "kubeconfig": "where a server writes its kubeconfig (default a temporary directory)",
 }
 """Options that are files, relative to the ini file."""

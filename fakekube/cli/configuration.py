@@ -75,6 +75,7 @@ class ServeConfiguration(BaseModel):
     anonymous_auth: Bool | None = None
     tls: Bool = False
     audit_log: str = ""
+    faults: str = ""
     record: str = ""
     resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
@@ -123,7 +124,7 @@ def read(path: Path) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
     for name in (
         "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "scheduler_config",
-        "token_auth_file", "audit_log", "record",
+        "token_auth_file", "audit_log", "faults", "record",
     ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])

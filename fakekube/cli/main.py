@@ -85,6 +85,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Needs fakekube[tls].")),
         click.option("--audit-log", metavar="FILE", help=(
             "A file to which audit events are added, one line of JSON each; - is standard output.")),
+        click.option("--faults", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A plan of faults, YAML or JSON: which requests fail, and how. `fakekube schema faults` has what it may say.")),
         click.option("--record", metavar="FILE", help=(
             "A file to which what clients ask, and what they are answered, is added as lines of JSON; without values of Secrets "
             "and credentials. `fakekube replay` plays it.")),
@@ -219,6 +221,40 @@ def crds(names: tuple[str, ...]) -> None:
 @cli.group(invoke_without_command=True)
 @where
 @click.pass_context
+def faults(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """What goes wrong on purpose in a served cluster. Without a command: how often it was met."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        from fakekube.cli.faults import show
+
+        show(server, kubeconfig)
+
+
+@faults.command("add")
+@where
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_context
+def faults_add(context: click.Context, server: str | None, kubeconfig: str | None, file: str) -> None:
+    """Let go wrong what FILE says, a plan in YAML or JSON; - is standard input."""
+    from fakekube.cli.faults import add
+
+    add(server or context.obj[0], kubeconfig or context.obj[1], file)
+
+
+@faults.command("remove")
+@where
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def faults_remove(context: click.Context, server: str | None, kubeconfig: str | None, names: tuple[str, ...]) -> None:
+    """Let the faults of these names be; all, without a name."""
+    from fakekube.cli.faults import remove
+
+    remove(server or context.obj[0], kubeconfig or context.obj[1], names)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
 def clock(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
     """The time of a served cluster: look at it, move it, stop it. Without a command: now."""
     context.obj = server, kubeconfig
@@ -312,7 +348,7 @@ def why(object_name: str, server: str | None, kubeconfig: str | None, namespace:
 @click.option("--field", default="", metavar="PATH", help=(
     "Tell only what led to the present value of this field: status.phase, status.conditions[Ready].status."))
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, metavar="N", help=(
-    "Tell the last N changes of the object, with what led to each; 0 is all that are retained."))
+    "Tell the last N changes of the object, with what led to each: 1,000 at most; of a snapshot any number, 0 is all."))
 @click.option("-o", "--output", type=click.Choice(["text", "json", "chrome"]), default="text", show_default=True, help=(
     "A text for people, JSON for programs, or Chrome's trace event format, for Perfetto and chrome://tracing."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -446,14 +482,15 @@ def _story_command(name: str, speed: float, about: str) -> click.Command:
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
+    @click.option("--manifests", is_flag=True, help="Show the YAML of what the story creates.")
     @click.option("--join", is_flag=True, help=(
         "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
     @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
         "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, join: bool, kubeconfig: str | None) -> None:
+    def play(speed: float, pauses: bool, manifests: bool, join: bool, kubeconfig: str | None) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
+        run(name, speed, pauses=pauses, manifests=manifests, join=join, kubeconfig=kubeconfig)
 
     return play
 

@@ -15,11 +15,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from fakekube.composition.cluster import Cluster, Predicate
+from fakekube.composition.cluster import Cluster
 from fakekube.composition.links import Link
 from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.timed import Timed
 from fakekube.composition.world import Membership, World
-from fakekube.util.durations import Duration
 from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ OF_WORLDS = ("clock", "start", "seed", "grace")
 """The options that all members share."""
 
 
-class Fleet(Mapping[str, Cluster]):
+class Fleet(Timed, Mapping[str, Cluster]):
     """Clusters by name; an async context manager.
 
     ``options`` are keyword arguments of every ``Cluster``, ``members`` those of single ones, by
@@ -146,22 +146,6 @@ class Fleet(Mapping[str, Cluster]):
             for number, (name, cluster) in enumerate(self._clusters.items())}
         self._served = ServedFleet(servers)
         return self._served
-
-    # time
-
-    async def settle(self, *, grace: Duration | None = None) -> None:
-        """As ``Cluster.settle``, of all members."""
-        await self.driver.settle(grace=grace)
-
-    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
-        """As ``Cluster.advance``, for all members."""
-        await self.driver.advance(duration, grace=grace)
-
-    async def run_until(
-        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
-    ) -> None:
-        """As ``Cluster.run_until``, for all members. Raises Stalled."""
-        await self.driver.run_until(predicate, within=within, grace=grace)
 
 
 def names_of(text: str) -> tuple[str, ...]:

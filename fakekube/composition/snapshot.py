@@ -31,7 +31,7 @@ MAY_DIFFER = ("clock", "controllers")
 BEGIN = b'{"format":"%s"' % FORMAT.encode()
 OF_THE_READER = (
     "allow_host", "allow_origin", "webhook_services", "cache_mutation_detector", "tls", "token_auth_file", "anonymous_auth",
-    "audit_log", "record")
+    "audit_log", "faults", "record")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning
