@@ -109,9 +109,9 @@ class ClusterReconciler:
         if self._interval:
             queue.add_after(COLLECT, self._interval.total_seconds(), daemon=True)
 
-    def _disconnect_all(self) -> None:
+    async def _disconnect_all(self) -> None:
         for remote in self._clusters.remotes.values():
-            remote.stop_watches()
+            await remote.close()
 
     async def reconcile(self, request: Request) -> Result | None:
         """Connect or disconnect, and write the status. Raises APIError."""

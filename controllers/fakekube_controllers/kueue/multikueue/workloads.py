@@ -19,6 +19,7 @@ from fakekube_controllers.kueue.multikueue.clusters import Clusters
 from fakekube_controllers.kueue.multikueue.group import Group
 from fakekube_controllers.kueue.multikueue.nomination import Nomination
 from fakekube_controllers.kueue.multikueue.parts import parts_of
+from fakekube_controllers.kueue.multikueue.serving import ServingAdapter, copy_pods_ready
 from fakekube_controllers.kueue.names import MULTIKUEUE_CONFIGS, WORKLOADS
 from fakekube_controllers.kueue.workload import admissionchecks, finish, patching, reasons, reservation, states
 
@@ -272,6 +273,9 @@ class WorkloadReconciler:
             await self._evict_remote(found, cluster, evicted["message"])
             return None
         is_deferred = await found.sync_job(cluster)
+        if isinstance(found.adapter, ServingAdapter) and self._kueue.configuration.wait_for_pods_ready is not None:
+            await copy_pods_ready(
+                self._client, found.local, found.remotes[cluster] or {}, now=self._now, features=self._features)
         if check.get("state") not in (reasons.CHECK_RETRY, reasons.CHECK_REJECTED):
             await self._set_ready(found, check, cluster)
         return Result(SYNC_DEFERRED) if is_deferred else Result(self._worker_lost_timeout, daemon=True)

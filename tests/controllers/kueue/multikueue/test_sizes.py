@@ -196,3 +196,8 @@ async def test_what_serves_changes_its_size(fake_fleet: Fleet) -> None:
         await fake_fleet.advance("1m")
         assert await running(fake_fleet, "worker1") == 1 + replicas
         assert len((await fake_fleet["worker1"].client.list(STATEFUL_SETS, NS)).items) == bool(replicas)
+    [local] = [each for each in await workers.workloads(fake_fleet, MANAGER) if each["spec"]["podSets"][0]["count"] == 2]
+    assert condition(local, "PodsReady")[:2] == ("True", "Started")
+    await fake_fleet.advance("40m")
+    [same] = [each for each in await workers.workloads(fake_fleet, MANAGER) if each["spec"]["podSets"][0]["count"] == 2]
+    assert condition(same, "Admitted") == condition(local, "Admitted")
