@@ -21,7 +21,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file", "fleet")
+OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file", "fleet", "schedule")
 """Options of the command alone."""
 
 NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")
@@ -101,6 +101,7 @@ class ServeConfiguration(BaseModel):
     kubeconfig: str = options.DEFAULT_KUBECONFIG
     ready_file: str = ""
     fleet: str = ""
+    schedule: str = ""
 
 
 PARAMETERS = {"load": "files", "from_": "snapshot"}

@@ -150,6 +150,8 @@ def cli() -> None:
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "
     "standard input."))
+@click.option("--schedule", metavar="TEXT", help=(
+    "Choose what is free in a real cluster, how late requests and watches are say, by a seed: 1:17 is the seed 17."))
 @click.option("--fleet", default="", metavar="NAMES", help=(
     "Serve several clusters with one clock, as manager,worker1,worker2: a port and a context of the kubeconfig for each."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(

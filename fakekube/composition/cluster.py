@@ -32,7 +32,7 @@ from fakekube.composition.timed import Timed
 from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
-from fakekube.util.tasks import Tasks, finish
+from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
     from fakekube.tracing.trace import Trace
+    from fakekube.util.choices import Choices
     from fakekube.webhooks.callables import Function
 
 Callback = Callable[..., Any] | str | None
@@ -71,7 +72,8 @@ class Cluster(Timed):
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
     paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
     file of one, with the snapshot's options; keyword arguments that it decides are then refused.
-    ``member`` is for ``Fleet``, which says how time goes on.
+    ``schedule`` says what happens where a real cluster is free: ``1:17`` is the seed 17. ``member``
+    is for ``Fleet``, which says how time goes on.
     Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
@@ -79,17 +81,17 @@ class Cluster(Timed):
         self, *, options: ClusterOptions | None = None, outcome: Callback = None, on_exec: Callback = None,
         on_connect: Callback = None, on_metric: Callback = None, scheduler_plugins: Callback = None,
         extra: Iterable[Any] | str = (), state: "Snapshot | Path | str | None" = None,
-        load: "Path | str | Iterable[Path | str]" = (), member: "Membership | None" = None, **values: Any,
+        load: "Path | str | Iterable[Path | str]" = (), schedule: "Choices | str | None" = None,
+        member: "Membership | None" = None, **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
         state = opened.snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
-        self._begins_with = self.options, state
-        self._member = member
-        world = member.world if member is not None else World(self.options, state.time if state is not None else None)
-        self.activity, self._clock, self.clock = world.activity, world.plain_clock, world.clock
-        self.outside, self.driver = world.outside, world.driver
+        self._begins_with, self._member = (self.options, state), member
+        self._world = world = member.world if member is not None else World(self.options, state and state.time, schedule)
+        self.activity, self.outside, self.driver = world.activity, world.outside, world.driver
+        self._clock, self.clock = world.plain_clock, world.clock
         self.driver.explainers.insert(0, self._reasons)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -101,7 +103,7 @@ class Cluster(Timed):
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
-            find_cluster=member.find if member is not None else None)
+            find_cluster=member.find if member is not None else None, choices=world.choices)
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = audit_file(self.options.audit_log)
@@ -148,6 +150,7 @@ class Cluster(Timed):
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
         if self._faults is not None:
             self._faults.stand_in(self.apiserver)
+        self._world.delay(self.apiserver)
 
     def _reasons(self) -> Iterable[str]:
         from fakekube.composition import reasons
@@ -156,8 +159,7 @@ class Cluster(Timed):
         return [*told, *reasons.warnings(self.apiserver.storage, told)]
 
     def _has_service_accounts(self) -> bool:
-        option = self.options.controllers
-        return option == "*" or "serviceaccount" in controllermanager.selected(option)
+        return "serviceaccount" in controllermanager.selected(self.options.controllers)
 
     @property
     def root_ca(self) -> str:
@@ -228,6 +230,7 @@ class Cluster(Timed):
             is_served=lambda: bool(self._front.servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
+        self._world.begin(self.apiserver.storage)
 
     # moments
 
@@ -449,7 +452,7 @@ class Cluster(Timed):
     def _keep(self, resource: "Resource", registered: Tree) -> None:
         """Have an object that stands for something in this process, after a reset, too."""
         if self._is_started:
-            finish(self._own_client.create(resource, copy.deepcopy(registered)))
+            self._world.finish(self._own_client.create(resource, copy.deepcopy(registered)))
         self._registered.append(registered)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:

@@ -24,6 +24,7 @@ from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.composition.servedfleet import ServedFleet
+    from fakekube.util.choices import Choices
 
 DOMAIN = "fleet.invalid"
 """A kubeconfig within a fleet names ``https://MEMBER.fleet.invalid``."""
@@ -38,15 +39,17 @@ class Fleet(Timed, Mapping[str, Cluster]):
 
     ``options`` are keyword arguments of every ``Cluster``, ``members`` those of single ones, by
     name: ``members={"manager": {"nodes": 0}}``. The clock, its start, the seed and ``grace`` are
-    the fleet's. Each member draws from the seed for itself. Raises OptionError.
+    the fleet's. Each member draws from the seed for itself. ``schedule`` as for ``Cluster``, for
+    all of them together. Raises OptionError.
     """
 
     def __init__(
-        self, *names: str, members: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), **options: Any,
+        self, *names: str, members: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        schedule: "Choices | str | None" = None, **options: Any,
     ) -> None:
         _check(names, members, options)
         shared = {name: value for name, value in options.items() if name in OF_WORLDS}
-        self._world = World(ClusterOptions.of(**shared))
+        self._world = World(ClusterOptions.of(**shared), schedule=schedule)
         self.driver, self.clock = self._world.driver, self._world.clock
         self._tasks = Tasks(on_failure=self.driver.fail)
         self._clusters: dict[str, Cluster] = {}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
@@ -137,6 +138,8 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
             fields_of=_fields_of(options))
         if not is_holdable(float(header["time"])):
             raise ValueError("time")
+        if not is_holdable(parse_time(header["started"])):
+            raise ValueError("started")
         return Snapshot(
             options, storage, float(header["time"]), str(header["started"]), list(header["rng"]), dict(header["components"]))
     except (Damaged, OptionError) as error:
