@@ -273,12 +273,17 @@ class WorkloadReconciler:
             await self._evict_remote(found, cluster, evicted["message"])
             return None
         is_deferred = await found.sync_job(cluster)
-        if isinstance(found.adapter, ServingAdapter) and self._kueue.configuration.wait_for_pods_ready is not None:
-            await copy_pods_ready(
-                self._client, found.local, found.remotes[cluster] or {}, now=self._now, features=self._features)
         if check.get("state") not in (reasons.CHECK_RETRY, reasons.CHECK_REJECTED):
             await self._set_ready(found, check, cluster)
+        await self._bring_pods_ready(found, cluster)
         return Result(SYNC_DEFERRED) if is_deferred else Result(self._worker_lost_timeout, daemon=True)
+
+    async def _bring_pods_ready(self, found: Group, cluster: str) -> None:
+        """Only of what is admitted here: all else waits for its start, and its job says so."""
+        waits = self._kueue.configuration.wait_for_pods_ready is not None
+        if waits and isinstance(found.adapter, ServingAdapter) and states.is_admitted(found.local):
+            await copy_pods_ready(
+                self._client, found.local, found.remotes[cluster] or {}, now=self._now, features=self._features)
 
     async def _evict_remote(self, found: Group, cluster: str, message: str) -> None:
         remote = found.remotes[cluster]
