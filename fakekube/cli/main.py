@@ -34,7 +34,8 @@ def _written_in_python() -> list[Any]:
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what a cluster is like, by the names that they have for ``Cluster``."""
     for option in reversed([
-        click.option("--nodes", type=int, default=1, show_default=True, help="Nodes of the cluster; 0 is one without nodes."),
+        click.option("--nodes", type=int, default=1, show_default=True, help=(
+            "Nodes of the cluster; 0 is a cluster without nodes.")),
         click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
             f"Kubernetes release to be, {OLDEST.name} to {NEWEST.name}.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
