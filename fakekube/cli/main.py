@@ -85,6 +85,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Needs fakekube[tls].")),
         click.option("--audit-log", metavar="FILE", help=(
             "A file to which audit events are added, one line of JSON each; - is standard output.")),
+        click.option("--faults", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A plan of faults, YAML or JSON: which requests fail, and how. `fakekube schema faults` has what it may say.")),
         click.option("--record", metavar="FILE", help=(
             "A file to which what clients ask, and what they are answered, is added as lines of JSON; without values of Secrets "
             "and credentials. `fakekube replay` plays it.")),
@@ -148,6 +150,8 @@ def cli() -> None:
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "
     "standard input."))
+@click.option("--schedule", metavar="TEXT", help=(
+    "Choose what is free in a real cluster, how late requests and watches are say, by a seed: 1:17 is the seed 17."))
 @click.option("--fleet", default="", metavar="NAMES", help=(
     "Serve several clusters with one clock, as manager,worker1,worker2: a port and a context of the kubeconfig for each."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -186,7 +190,7 @@ def schema(name: str) -> None:
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
 @click.option("--webhook-host", default="127.0.0.1", show_default=True, metavar="IP", help=(
-    "An address of this machine at which the cluster's API server reaches the webhooks of an add-on."))
+    "An address of this machine at which the cluster's API server reaches the webhooks and the APIs of an add-on."))
 def run(
     names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
     webhook_host: str, addon_config: tuple[str, ...],
@@ -214,6 +218,40 @@ def crds(names: tuple[str, ...]) -> None:
     from fakekube.cli.operators import show_definitions
 
     show_definitions(names)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
+def faults(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """What goes wrong on purpose in a served cluster. Without a command: how often it was met."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        from fakekube.cli.faults import show
+
+        show(server, kubeconfig)
+
+
+@faults.command("add")
+@where
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_context
+def faults_add(context: click.Context, server: str | None, kubeconfig: str | None, file: str) -> None:
+    """Let go wrong what FILE says, a plan in YAML or JSON; - is standard input."""
+    from fakekube.cli.faults import add
+
+    add(server or context.obj[0], kubeconfig or context.obj[1], file)
+
+
+@faults.command("remove")
+@where
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def faults_remove(context: click.Context, server: str | None, kubeconfig: str | None, names: tuple[str, ...]) -> None:
+    """Let the faults of these names be; all, without a name."""
+    from fakekube.cli.faults import remove
+
+    remove(server or context.obj[0], kubeconfig or context.obj[1], names)
 
 
 @cli.group(invoke_without_command=True)
@@ -446,14 +484,15 @@ def _story_command(name: str, speed: float, about: str) -> click.Command:
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
+    @click.option("--manifests", is_flag=True, help="Show the YAML of what the story creates.")
     @click.option("--join", is_flag=True, help=(
         "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
     @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
         "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, join: bool, kubeconfig: str | None) -> None:
+    def play(speed: float, pauses: bool, manifests: bool, join: bool, kubeconfig: str | None) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
+        run(name, speed, pauses=pauses, manifests=manifests, join=join, kubeconfig=kubeconfig)
 
     return play
 

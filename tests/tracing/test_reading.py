@@ -121,6 +121,18 @@ def test_where_a_trace_ends_it_says_why() -> None:
     assert {step.led_by for step in found.steps} == {0}
 
 
+def test_no_change_comes_of_itself_or_of_a_later_one() -> None:
+    """Given causes that cannot be, as in a snapshot that was changed by hand: of the change itself,
+    and of a later one, which came of the earlier, when they are traced, then none leads to another.
+    """
+    made = Histories()
+    made.write("a", "1", x="1")
+    made.write("a", "3", x="2")
+    made.write("a", "2", x="3")
+    assert links(made.trace("a")) == {1: 0, 2: 0, 3: 2}
+    assert [step.origin for step in made.trace("a").steps] == ["Forgotten", "Forgotten", ""]
+
+
 def test_the_latest_changes_are_told() -> None:
     """Given an object that changed 30 times, each time for a reason of its own, when the last three
     are asked for, then these and their causes are told, and how many there are.

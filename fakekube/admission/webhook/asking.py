@@ -45,6 +45,7 @@ async def ask(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *
     uid = services.rng.uid()
     function = services.callables.find(hook.client)
     try:
+        services.callables.check(hook.name, hook.client, hook.timeout_seconds)
         if function is not None:
             verdict = await _called(services, function, hook, attrs, wanted, uid, mutating=mutating)
         else:
