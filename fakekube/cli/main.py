@@ -114,8 +114,7 @@ def where(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--kubeconfig", type=click.Path(dir_okay=False), help=(
             f"A kubeconfig that leads to the cluster; else $KUBECONFIG, ./{DEFAULT_KUBECONFIG}, ~/.kube/config.")),
-        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig."),
-    ):
+        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig.")):
         function = option(function)
     return function
 
@@ -191,7 +190,7 @@ def schema(name: str) -> None:
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
 @click.option("--webhook-host", default="127.0.0.1", show_default=True, metavar="IP", help=(
-    "An address of this machine at which the cluster's API server reaches the webhooks of an add-on."))
+    "An address of this machine at which the cluster's API server reaches the webhooks and the APIs of an add-on."))
 def run(
     names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
     webhook_host: str, addon_config: tuple[str, ...],

@@ -65,6 +65,7 @@ class Context:
         self._queues: list[WorkQueue[Any]] = []
         self._used: dict[int, SharedInformer] = {}
         self._on_close: list[Callable[[], object]] = []
+        self._parent: Context | None = None
         self._children: list[Context] = []
 
     def scoped(
@@ -90,6 +91,7 @@ class Context:
             choices=self._choices,
         )
         made.why = self.why
+        made._parent = self
         self._children.append(made)
         return made
 
@@ -162,7 +164,11 @@ class Context:
         return registration
 
     async def wait_for_sync(self) -> None:
-        """Return once every cache that this context was asked for holds its first list."""
+        """Return once every cache that this context was asked for holds its first list, and for a
+        part those of its component: what they share is made of them.
+        """
+        if self._parent is not None:
+            await self._parent.wait_for_sync()
         for informer in list(self._used.values()):
             await informer.wait_for_sync()
 
