@@ -106,7 +106,6 @@ def where(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--kubeconfig", type=click.Path(dir_okay=False), help=(
             f"A kubeconfig that leads to the cluster; else $KUBECONFIG, ./{DEFAULT_KUBECONFIG}, ~/.kube/config.")),
-        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig."),
-    ):
+        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig.")):
         function = option(function)
     return function

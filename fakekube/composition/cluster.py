@@ -103,7 +103,7 @@ class Cluster(Timed):
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
-            find_cluster=member.find if member is not None else None, choices=world.choices)
+            let_call=self._let_call, find_cluster=member.find if member is not None else None, choices=world.choices)
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = audit_file(self.options.audit_log)
@@ -120,6 +120,9 @@ class Cluster(Timed):
         self._registered += self._calls.let_call(
             self._controllers.addons(self.options), self._own_client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
+
+    def _let_call(self, addons: Iterable[Any]) -> list[Tree]:
+        return self._calls.let_call(addons, self.client, self._controllers.find_component)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
         """Make a server with a storage of its own.

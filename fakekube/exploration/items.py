@@ -17,6 +17,7 @@ from _pytest.runner import runtestprotocol
 from fakekube.exploration import PROPERTY, runner, story
 from fakekube.exploration.distinct import fingerprint
 from fakekube.exploration.runner import Explored, Found, Verdict
+from fakekube.exploration.seeds import SeedsError, seeds_of
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.history import History
 from fakekube.util.choices import Choices
@@ -124,37 +125,39 @@ class ExploredItem:
             if not any(name in getattr(self._item, "fixturenames", ()) for name in OWN_CLUSTERS):
                 raise pytest.UsageError(
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
-            explored = runner.explore(self._verdict, seeds_of(explore))
+            explored = runner.explore(self._verdict, _seeds(explore))
+            story = ""
             if explored.found is not None:
-                reports = self._told(explored.found)
-            reports[1].user_properties.append((PROPERTY, self._property(explored)))
+                reports, story = self._told(explored.found)
+            reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
         return [*reports, *self._end()]
 
     def _verdict(self, choices: Choices, _: Any) -> Verdict:
         run, reports = self._run(choices)
         return Verdict(run.failure, run.history, reports)
 
-    def _told(self, found: Found) -> list[pytest.TestReport]:
-        """The reports of the shrunk failure, with its story."""
+    def _told(self, found: Found) -> tuple[list[pytest.TestReport], str]:
+        """The reports of the shrunk failure, with its story, and that story."""
         run, reports = self._run(Choices(found.seed, found.deviations), tells=True)
         if run.failure != found.verdict.failure:  # a client outside had its own mind
             run, reports = ItemRun(None, tells=True), found.verdict.detail
         elif run.choices is not None:
             found = found._replace(deviations=tuple(run.choices.deviations))
         failed = next(report for report in reports if report.failed)
-        failed.sections.append((SECTION, "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories))))
-        while len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
+        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories))
+        failed.sections.append((SECTION, text))
+        if len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
             reports.append(failed)
-        return reports
+        return reports, text
 
-    def _property(self, explored: Explored) -> str:
+    def _property(self, explored: Explored, text: str) -> str:
         told: dict[str, Any] = {"seeds": explored.seeds, "histories": len(explored.histories), "words": str(explored)}
         if self._item.config.getoption("fakekube_findings"):
             told["fingerprints"] = explored.histories
         if (found := explored.found) is not None:
             told |= {
                 "seed": found.seed, "schedule": found.schedule, "deviations": [str(one) for one in found.deviations],
-                "failure": found.verdict.failure}
+                "failure": found.verdict.failure, "story": text}
         return json.dumps(told)
 
     def _end(self) -> list[pytest.TestReport]:
@@ -183,19 +186,12 @@ def command_of(nodeid: str, found: Found) -> str:
     return f"pytest {shlex.quote(nodeid)} --fakekube-schedule {found.schedule}"
 
 
-def seeds_of(value: Any) -> range:
-    """The seeds that an option names: 200 are 1 to 200, ``201-400`` those.
-
-    Raises UsageError.
-    """
-    first, dash, last = str(value).strip().partition("-")
+def _seeds(explore: Any) -> range:
+    """Raises UsageError."""
     try:
-        seeds = range(int(first), int(last) + 1) if dash else range(1, int(first) + 1)
-    except ValueError:
-        seeds = range(0)
-    if not seeds or seeds[0] < 0:
-        raise pytest.UsageError(f"fakekube: explore: {value!r} are no seeds: say how many, 200, or which, 201-400")
-    return seeds
+        return seeds_of(explore)
+    except SeedsError as error:
+        raise pytest.UsageError(f"fakekube: explore: {error}") from error
 
 
 def explored_of(stats: "dict[str, list[Any]]") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -204,7 +200,7 @@ def explored_of(stats: "dict[str, list[Any]]") -> Iterator[tuple[str, dict[str, 
         for report in reports:
             for name, value in getattr(report, "user_properties", ()):
                 if name == PROPERTY and (report.when == "call" or report.failed):
-                    yield report.nodeid, {**json.loads(value), "text": getattr(report, "longreprtext", "")}
+                    yield report.nodeid, json.loads(value)
 
 
 def summarize(reporter: Any, findings: str | None) -> None:
@@ -215,4 +211,9 @@ def summarize(reporter: Any, findings: str | None) -> None:
         for nodeid, told in explored:
             reporter.line(f"{nodeid}: {told['words']}")
     if findings:
-        Path(findings).write_text(json.dumps([{"test": nodeid, **told} for nodeid, told in explored]))
+        found = {nodeid for nodeid, _ in explored}
+        failed = {
+            report.nodeid: report.longreprtext for name in ("failed", "error") for report in reporter.stats.get(name, ())
+            if report.nodeid not in found}
+        told_by_test = [{"test": nodeid, **told} for nodeid, told in explored]
+        Path(findings).write_text(json.dumps({"explored": told_by_test, "failed": failed}))

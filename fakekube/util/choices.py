@@ -28,7 +28,7 @@ VERSION = 1
 DELAYS_SECONDS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04)
 """How late something may be: little against what controllers wait for, and of several sizes."""
 
-RATES = (0.0, 0.02, 0.1, 0.3, 0.7)
+RATES = (0.0, 0.1, 0.3, 0.6)
 """How often a group of labels deviates: each seed draws one of these for each group."""
 
 MOST_BYTES = 1 << 22

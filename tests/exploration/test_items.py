@@ -82,7 +82,7 @@ def test_of_nothing(): pass
     assert counted == {
         "test_by_ini": "3 seeds", "test_by_marker": "4 seeds", "TestFixture::test_by_fixture[1]": "2 seeds",
         "TestFixture::test_by_fixture[2]": "2 seeds"}
-    found = json.loads((pytester.path / "found").read_text())
+    found = json.loads((pytester.path / "found").read_text())["explored"]
     assert all(len(one["fingerprints"]) == one["histories"] > 1 for one in found)
     told = lines_of(pytester.runpytest_inprocess(*OPTIONS, "--fakekube-explore", "2", "-k", "by_marker"))
     assert "test_by_marker: 2 seeds" in told

@@ -40,7 +40,8 @@ async def played(play: Play, when: Callable[[int], bool]) -> End:
     async with play.scene() as scene:
         members: Mapping[str, Cluster] = {"": scene} if isinstance(scene, Cluster) else scene
         home = members[play.home]
-        others = [cluster for name, cluster in members.items() if name != play.home]
+        is_manager = play.home == next(iter(members))  # the others write to themselves alone
+        others = [cluster for name, cluster in members.items() if is_manager and name != play.home]
         restarts = Restarts(home, "kueue", when, others=others)
         await play.act(scene)
         objects = {name: await state.objects_of(cluster) for name, cluster in members.items()}

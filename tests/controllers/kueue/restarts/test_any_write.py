@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.controllers.kueue.restarts import appplays, jobplays, podplays
+from tests.controllers.kueue.restarts import appplays, fleetplays, jobplays, podplays
 from tests.controllers.kueue.restarts.dying import End, Play, played
 from tests.controllers.kueue.restarts.state import difference
 from tests.controllers.restarting import MOST_RESTARTS
 
-PLAYS = [*podplays.PLAYS, *jobplays.PLAYS, *appplays.PLAYS]
+PLAYS = [*podplays.PLAYS, *jobplays.PLAYS, *appplays.PLAYS, *fleetplays.PLAYS]
 EVERY = (1, 2, 3)
 
 every_play = pytest.mark.parametrize("play", PLAYS, ids=[each.name for each in PLAYS])
