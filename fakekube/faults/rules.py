@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,7 +25,7 @@ from pydantic.alias_generators import to_camel
 
 from fakekube.apimachinery.labels import parse as parse_selector
 from fakekube.faults.globs import LONGEST
-from fakekube.util.durations import seconds_of
+from fakekube.util.durations import LONGEST_SECONDS, seconds_of
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 READING, WRITING = VERBS[:3], VERBS[3:]
@@ -60,10 +61,22 @@ def _numbers(value: Any) -> Any:
 
 
 def _seconds(value: Any) -> Any:
-    return None if value is None else seconds_of(value)
+    seconds = None if value is None else seconds_of(value)
+    if seconds is not None and seconds > LONGEST_SECONDS:
+        raise ValueError("so long a time cannot be counted")
+    return seconds
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
+def _is_text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half a character is no text") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_is_text)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]})]
 Numbers = Annotated[
@@ -76,14 +89,14 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True)
 
-    name: Annotated[str, Field(description="Named in logs, histories and reports; unique.")] = ""
+    name: Annotated[Text, Field(description="Named in logs, histories and reports; unique.")] = ""
 
     verbs: Annotated[Texts, Field(
         description="get, list, watch, create, update, patch, delete, deletecollection; read, write.")] = ()
     resources: Annotated[Texts, Field(description="jobs, jobs.batch, pods/status, pods/*, */*; without: everything.")] = ()
     namespaces: Annotated[Texts, Field(description="Names, * and ? in them stand for anything.")] = ()
     names: Annotated[Texts, Field(description="Names of objects, with * and ?.")] = ()
-    labels: Annotated[str, Field(description="A label selector on the object that is asked for or sent.")] = ""
+    labels: Annotated[Text, Field(description="A label selector on the object that is asked for or sent.")] = ""
     users: Annotated[Texts, Field(description="Names of users, with * and ?.")] = ()
     user_agents: Annotated[Texts, Field(description="User agents, with * and ?.")] = ()
     components: Annotated[Texts, Field(description="Components of the cluster that ask, as job or scheduler.")] = ()
@@ -96,7 +109,7 @@ class Rule(BaseModel):
     until: Annotated[Seconds | None, Field(description="Until so long after the rule was added.")] = None
 
     error: Annotated[ErrorName | None, Field(description="The answer is this error.")] = None
-    message: Annotated[str, Field(description="What an InternalError says.")] = ""
+    message: Annotated[Text, Field(description="What an InternalError says.")] = ""
     retry_after_seconds: Annotated[int | None, Field(ge=0, description="What Retry-After says.")] = None
     latency: Annotated[Seconds | None, Field(description="The request takes so much longer.")] = None
     cut: Annotated[Literal["before", "after", "body"] | None, Field(
@@ -107,7 +120,7 @@ class Rule(BaseModel):
         " stands where it was when the rule began.")] = False
     compact: Annotated[bool, Field(description="Before the request, all past states are forgotten.")] = False
     lose_lease: Annotated[bool, Field(description="Before the request, somebody else takes the Lease that it writes.")] = False
-    crash: Annotated[str, Field(description="The component that dies; it starts again at once.")] = ""
+    crash: Annotated[Text, Field(description="The component that dies; it starts again at once.")] = ""
     webhook: Annotated[Literal["refused", "timeout", "error"] | None, Field(
         description="What goes wrong with calls of webhooks and converters, whose names are those in names.")] = None
 
@@ -161,7 +174,8 @@ class Rule(BaseModel):
         if does == "lose_lease" and not verbs:
             raise ValueError("a Lease is lost with an update or a patch of it: verbs has neither")
         if not verbs:
-            raise ValueError(f"{self.error} is an answer to {', '.join(VERBS_OF_ERRORS[str(self.error)])}: verbs has none of them")
+            possible = ", ".join(VERBS_OF_ERRORS[str(self.error)])
+            raise ValueError(f"{self.error} is an answer to {possible}: verbs has none of them")
         if self.moment == "after" and does not in ("error", "latency", "crash"):
             raise ValueError(f"moment is of error, latency and crash, not of {does}")
         if self.moment == "after" and self.error is not None and self.error not in AMBIGUOUS:
@@ -185,7 +199,7 @@ class Rule(BaseModel):
 
     @property
     def all_verbs(self) -> tuple[str, ...]:
-        """The verbs that it matches, in full: those that it says, and that what goes wrong can meet.
+        """The verbs that it matches, in full: of those that it says, what its fault can happen to.
         """
         said = tuple(dict.fromkeys(one for verb in self.verbs for one in GROUPS_OF_VERBS.get(verb, (verb,)))) or VERBS
         return tuple(verb for verb in said if verb in self._possible_verbs)
