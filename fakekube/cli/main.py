@@ -12,8 +12,9 @@ import click
 from click.core import ParameterSource
 
 from fakekube.apimachinery.releases import NEWEST, OLDEST
+from fakekube.cli import recordings
 from fakekube.cli.addonconfigs import WithAddOnConfigs
-from fakekube.cli.commandline import CommandLine
+from fakekube.cli.commandline import CommandLine, where
 from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -104,17 +105,6 @@ def addon_config(function: Callable[..., Any]) -> Callable[..., Any]:
     """The option that configures add-ons."""
     return click.option("--addon-config", multiple=True, metavar="NAME=FILE", help=(
         "File with the configuration of an add-on, which runs then; --NAME-config FILE says the same."))(function)
-
-
-def where(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that lead to a served cluster."""
-    for option in (
-        click.option("--kubeconfig", type=click.Path(dir_okay=False), help=(
-            f"A kubeconfig that leads to the cluster; else $KUBECONFIG, ./{DEFAULT_KUBECONFIG}, ~/.kube/config.")),
-        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig."),
-    ):
-        function = option(function)
-    return function
 
 
 @click.group(cls=CommandLine, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -347,27 +337,6 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
 
 
 @cli.command()
-@where
-@click.option("-o", "--output", type=click.Path(dir_okay=False), default="recording.jsonl", show_default=True, help=(
-    "The file to write: lines of JSON, or an HTTP archive if its name ends with .har."))
-@click.option("--secrets", is_flag=True, help="Record values of Secrets, tokens and credentials as they are.")
-@click.option("--from", "source", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
-    "Write what FILE has recorded already in the other form."))
-@click.argument("command", nargs=-1, metavar="[-- pytest ...]")
-@click.pass_context
-def record(
-    context: click.Context, server: str | None, kubeconfig: str | None, output: str, source: str | None,
-    command: tuple[str, ...], *, secrets: bool,
-) -> None:
-    """Write down what clients ask and are answered: of a served cluster until Ctrl-C, or of the
-    tests of a command in which pytest runs.
-    """
-    from fakekube.cli.record import run as run_recording
-
-    context.exit(run_recording(server, kubeconfig, output, secrets=secrets, source=source, command=command))
-
-
-@cli.command()
 @click.argument("expression")
 @click.option("--data", type=click.File("rb"), metavar="FILE", help=(
     "YAML or JSON: an object, which is self and object, or variables by their names; - is standard input."))
@@ -394,6 +363,10 @@ def completion(shell: str) -> None:
     from fakekube.cli.completion import script
 
     click.echo(script(shell, cli))
+
+
+for _command in (recordings.record, recordings.replay, recordings.verify):
+    cli.add_command(_command)
 
 
 class _Demos(click.Group):
