@@ -25,6 +25,11 @@ COMPONENTS = (
 STATE = "status"
 STATE_FIELDS = (STATE, "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds")
 """What controllers and kubelets write, and kubectl shows of it."""
+OF_THE_CLUSTER = ("/version", "/api", "/apis", "/openapi/v2", "/openapi/v3", "/metrics")
+"""Paths whose answers tell what is installed in a cluster; only their codes are compared."""
+ROOT_CA = "kube-root-ca.crt"
+OWN_MANAGER = "fakekube-verify"
+"""The manager of namespaces that are made to play in."""
 COUNTED_LISTS = ("events",)
 """Resources whose objects controllers make as they like."""
 
@@ -64,7 +69,7 @@ def differences(exchange: Exchange, answer: Answer, translation: Translation) ->
     told = [str(translation.back(text)) for text in answer.warnings]
     if warnings != told:
         found.append(Difference("warning", "", treediff.shown(warnings), treediff.shown(told)))
-    if exchange.info.resource in COUNTED_LISTS or not isinstance(recorded, dict) or not isinstance(there, dict):
+    if exchange.path in OF_THE_CLUSTER or exchange.info.resource in COUNTED_LISTS or not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
     strict = exchange.method == "POST" or exchange.info.subresource == STATE
     return found + list(_of_trees(recorded, there, translation, strict=strict, clusterwide=not exchange.info.namespace))
@@ -178,8 +183,9 @@ def _normal_object(value: Tree, translation: Translation) -> Tree:
         made = _sorted_conflict(made)
     if "generateName" in made and isinstance(made.get("name"), str) and not translation.knows(made["name"]):
         made["name"] = f"{made['generateName']}<suffix>"
-    if isinstance(made.get("token"), str):
-        made["token"] = "<token>"  # noqa: S105 - a placeholder
+    made |= {key: f"<{key}>" for key in ("token", "storageVersionHash", "serverAddress") if isinstance(made.get(key), str)}
+    if isinstance(metadata := made.get("metadata"), dict) and metadata.get("name") == ROOT_CA and "data" in made:
+        made["data"] = "<ca>"
     return made
 
 
@@ -187,7 +193,7 @@ def _managed(entries: list[Any]) -> list[Any]:
     """The entries of those who are no part of a cluster, in an order that no second decides."""
     own = [
         {key: item for key, item in entry.items() if key != "time"} for entry in entries
-        if not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
+        if entry.get("manager") != OWN_MANAGER and not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
     return sorted(own, key=lambda entry: [str(entry.get(key)) for key in ("manager", "operation", "apiVersion", "subresource")])
 
 

@@ -27,7 +27,7 @@ NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
 OWN_PATH = "a path of fakekube's own"
 LIVE = "commands, ports and logs of containers are not asked again"
 LATER = "the same look follows, with nothing written between"
-SYSTEM_NAMESPACE = "in a namespace of the system"
+SYSTEM_NAMESPACE = "it is about a namespace of the system"
 CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
 SAYS_FOR_ALL = "it would have a say in the requests of others"
 NOT_MADE = "it is about what is not made there"
@@ -140,7 +140,7 @@ class _Planner:
             if exchange.code < 300 and (name := _name_in(exchange.answer)) and not exchange.query.get("dryRun"):
                 self.created[name] = None
             return ""
-        if info.name in SYSTEM:
+        if info.name in SYSTEM or (info.name == "default" and not exchange.is_read):
             return SYSTEM_NAMESPACE
         return NOT_OURS if info.verb == "deletecollection" else ""
 

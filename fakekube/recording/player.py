@@ -140,7 +140,8 @@ class _Play:
     async def _make_namespace(self, name: str) -> None:
         self._namespaces[name] = None
         body = orjson.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        answer = await self._player.ask("POST", "/api/v1/namespaces", body=body)
+        answer = await self._player.ask(
+            "POST", "/api/v1/namespaces", query={"fieldManager": [comparison.OWN_MANAGER]}, body=body)
         if answer.status >= 300:
             raise TransportError(f"the namespace {name} could not be made: {answer.status} {_message(answer)}")
         controllers = str(self._conversation.facts.get("controllers", "*"))
