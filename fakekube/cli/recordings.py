@@ -45,7 +45,7 @@ def _playing(function: Callable[..., Any]) -> Callable[..., Any]:
             "Make objects without a namespace too, with names of their own, and delete them at the end.")),
         click.option("--wait", default="10s", show_default=True, metavar="DURATION", help=(
             "How long an answer may take to become the recorded one.")),
-        click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help=(
+        click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help=(
             "How many tests are played at a time.")),
         click.option("--state", is_flag=True, help="Tell also what differs in fields that controllers write."),
         click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help=(

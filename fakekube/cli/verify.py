@@ -15,10 +15,12 @@ from fakekube.apimachinery.releases import RELEASES
 from fakekube.cli.record import record_command
 from fakekube.cli.remote import told_in_a_sentence
 from fakekube.recording import exchanges, report
+from fakekube.recording.asking import Target
 from fakekube.recording.lines import RecordingError
+from fakekube.recording.outcomes import Played
 from fakekube.recording.plan import SYSTEM, Conversation, plan
-from fakekube.recording.player import PREFIX, Played, Player, play_all
-from fakekube.recording.report import Target
+from fakekube.recording.player import PREFIX, play_all
+from fakekube.recording.report import Found
 from fakekube.util.durations import seconds_of
 from fakekube.util.rng import Rng
 from fakekube.util.wallclock import RealClock
@@ -94,7 +96,7 @@ def _client(wanted: Wanted) -> "Client":
     return load_client(wanted.kubeconfig, context=wanted.context, impersonate=True)
 
 
-async def _look(wanted: Wanted) -> Target:
+async def _look(wanted: Wanted) -> Found:
     """What is there. Raises APIError, TransportError, ConfigError; ClickException where namespaces
     may not be made.
     """
@@ -113,12 +115,12 @@ async def _look(wanted: Wanted) -> Target:
         await client.close()
     names = [item["metadata"]["name"] for item in found["items"]]
     url = str(wanted.server or getattr(client.transport, "url", ""))
-    return Target(
+    return Found(
         url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in STATES),
         len(nodes["items"]))
 
 
-def _conversations(file: Path, target: Target, wanted: Wanted) -> list[Conversation]:
+def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversation]:
     """What would be played. Raises ClickException for what cannot be."""
     try:
         recording = exchanges.read(file)
@@ -138,7 +140,7 @@ def _conversations(file: Path, target: Target, wanted: Wanted) -> list[Conversat
     return found
 
 
-def _play(conversations: Sequence[Conversation], target: Target, wanted: Wanted) -> int:
+def _play(conversations: Sequence[Conversation], target: Found, wanted: Wanted) -> int:
     """Show what would be done, do it if that is wished, and tell what came of it."""
     for line in report.of_plan(conversations, target):
         click.echo(line, err=wanted.output == "json")
@@ -168,9 +170,10 @@ async def _played(conversations: Sequence[Conversation], wanted: Wanted) -> list
         loop.add_signal_handler(number, end)
     client = _client(wanted)
     random = Rng.unpredictable()
-    player = Player(client.transport, RealClock(), random.suffix, wait_seconds=wanted.wait)
     try:
-        return await play_all(player, [one for one in conversations if one.played], wanted.jobs)
+        return await play_all(
+            Target(client.transport, RealClock()), [one for one in conversations if one.played], suffix=random.suffix,
+            wait_seconds=wanted.wait, jobs=wanted.jobs)
     except asyncio.CancelledError:
         raise click.ClickException("interrupted; what was made is removed") from None
     finally:

@@ -69,7 +69,9 @@ def differences(exchange: Exchange, answer: Answer, translation: Translation) ->
     told = [str(translation.back(text)) for text in answer.warnings]
     if warnings != told:
         found.append(Difference("warning", "", treediff.shown(warnings), treediff.shown(told)))
-    if exchange.path in OF_THE_CLUSTER or exchange.info.resource in COUNTED_LISTS or not isinstance(recorded, dict) or not isinstance(there, dict):
+    if exchange.path in OF_THE_CLUSTER or exchange.info.resource in COUNTED_LISTS:
+        return found
+    if not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
     strict = exchange.method == "POST" or exchange.info.subresource == STATE
     return found + list(_of_trees(recorded, there, translation, strict=strict, clusterwide=not exchange.info.namespace))
@@ -193,7 +195,8 @@ def _managed(entries: list[Any]) -> list[Any]:
     """The entries of those who are no part of a cluster, in an order that no second decides."""
     own = [
         {key: item for key, item in entry.items() if key != "time"} for entry in entries
-        if entry.get("manager") != OWN_MANAGER and not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
+        if entry.get("manager") != OWN_MANAGER
+        and not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
     return sorted(own, key=lambda entry: [str(entry.get(key)) for key in ("manager", "operation", "apiVersion", "subresource")])
 
 

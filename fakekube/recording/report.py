@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import Tree
+from fakekube.recording.outcomes import Outcome, Played
 from fakekube.recording.plan import Conversation
-from fakekube.recording.player import PREFIX, Outcome, Played
+from fakekube.recording.player import PREFIX
 
 MOST_REASONS = 3
 NOT_COUNTED = ("state", "forbidden")
 """Differences that are the cluster's and its user's, and say nothing of how it answers."""
 
 
-class Target(NamedTuple):
+class Found(NamedTuple):
     """The cluster that is played on: where it is, and what was found there."""
 
     url: str
@@ -22,15 +23,15 @@ class Target(NamedTuple):
     nodes: int = 0
 
 
-def of_plan(conversations: Sequence[Conversation], target: Target) -> Iterator[str]:
+def of_plan(conversations: Sequence[Conversation], found: Found) -> Iterator[str]:
     """Lines on what would be done."""
     steps = [step for conversation in conversations for step in conversation.steps]
     played = [step for step in steps if not step.reason]
     namespaces = sum(len(conversation.namespaces) for conversation in conversations)
-    yield f"{target.url}: Kubernetes {target.release}, {target.nodes} nodes"
-    if target.namespaces:
-        names = ", ".join(target.namespaces[:MOST_REASONS]) + (" ..." if len(target.namespaces) > MOST_REASONS else "")
-        yield f"it is in use: there are {len(target.namespaces)} namespaces of others ({names}), which are left alone"
+    yield f"{found.url}: Kubernetes {found.release}, {found.nodes} nodes"
+    if found.namespaces:
+        names = ", ".join(found.namespaces[:MOST_REASONS]) + (" ..." if len(found.namespaces) > MOST_REASONS else "")
+        yield f"it is in use: there are {len(found.namespaces)} namespaces of others ({names}), which are left alone"
     yield (f"{len(played)} of {len(steps)} requests of {len(conversations)} tests are played, in {namespaces} namespaces "
            f"{PREFIX}*, which are deleted at the end:")
     total: Counter[str] = Counter()
@@ -107,10 +108,10 @@ def of_plays(plays: Sequence[Played], *, state: bool = False) -> Iterator[str]:
     yield f"verify: {sums.played} requests of {len(plays)} tests: {sums.equal} equal, {sums.differ} differ{rest}"
 
 
-def tree(plays: Sequence[Played], target: Target) -> Tree:
+def tree(plays: Sequence[Played], found: Found) -> Tree:
     """The same for programs."""
     return {
-        "kind": "Verification", "apiVersion": "fakekube.dev/v1", "server": target.url, "release": target.release,
+        "kind": "Verification", "apiVersion": "fakekube.dev/v1", "server": found.url, "release": found.release,
         "totals": totals(plays)._asdict(),
         "tests": [
             {"test": played.conversation.test, "failure": played.failure, "left": played.left,
