@@ -43,6 +43,8 @@ def _playing(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--yes", is_flag=True, help="Go on without asking, once it was shown what would be done."),
         click.option("--allow-cluster-scoped", "cluster_scoped", is_flag=True, help=(
             "Make objects without a namespace too, with names of their own, and delete them at the end.")),
+        click.option("--any-setup", is_flag=True, help=(
+            "Play also what was recorded with add-ons and feature gates that the cluster does not have.")),
         click.option("--wait", default="10s", show_default=True, metavar="DURATION", help=(
             "How long an answer may take to become the recorded one.")),
         click.option("--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help=(

@@ -1,6 +1,7 @@
 """``fakekube replay`` and ``fakekube verify``: what was recorded, asked of another cluster."""
 
 import asyncio
+import re
 import signal
 import sys
 import tempfile
@@ -16,9 +17,10 @@ from fakekube.cli.record import record_command
 from fakekube.cli.remote import told_in_a_sentence
 from fakekube.recording import exchanges, report
 from fakekube.recording.asking import Target
+from fakekube.recording.binary import Unpacking
 from fakekube.recording.lines import RecordingError
 from fakekube.recording.outcomes import Played
-from fakekube.recording.plan import SYSTEM, Conversation, plan
+from fakekube.recording.plan import SYSTEM, Conversation, other_setup, plan
 from fakekube.recording.player import PREFIX, play_all
 from fakekube.recording.report import Found
 from fakekube.util.durations import seconds_of
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 NAMESPACES = "/api/v1/namespaces"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-STATES = ("default", *SYSTEM)
+OF_ALL = ("default", *SYSTEM)
+GATE_ON = re.compile(r'^kubernetes_feature_enabled\{name="(\w+)",[^}]*\} 1$', re.MULTILINE)
 
 
 class Wanted(NamedTuple):
@@ -41,6 +44,7 @@ class Wanted(NamedTuple):
     server: str | None
     yes: bool
     cluster_scoped: bool
+    any_setup: bool
     wait: float
     jobs: int
     state: bool
@@ -111,13 +115,25 @@ async def _look(wanted: Wanted) -> Found:
                 raise click.ClickException(f"who asks may not {verb} namespaces there, which is all that is needed")
         found = orjson.loads((await client.request("GET", NAMESPACES)).body)
         nodes = orjson.loads((await client.request("GET", "/api/v1/nodes")).body)
+        gates = await _gates(client)
     finally:
         await client.close()
     names = [item["metadata"]["name"] for item in found["items"]]
     url = str(wanted.server or getattr(client.transport, "url", ""))
     return Found(
-        url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in STATES),
-        len(nodes["items"]))
+        url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in OF_ALL),
+        len(nodes["items"]), gates)
+
+
+async def _gates(client: "Client") -> tuple[str, ...]:
+    """The feature gates that are on there, as far as its metrics tell."""
+    from fakekube.apimachinery.errors import APIError
+
+    try:
+        text = (await client.request("GET", "/metrics", accept="*/*")).body.decode()
+    except APIError:
+        return ()
+    return tuple(GATE_ON.findall(text))
 
 
 def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversation]:
@@ -126,9 +142,14 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
         recording = exchanges.read(file)
     except (RecordingError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    found = [
-        plan(test, recording.clusters[cluster], asked, cluster_scoped=wanted.cluster_scoped)
-        for test, cluster, asked in recording.conversations()]
+    unpacking = Unpacking()
+    for exchange in recording.exchanges:
+        unpacking.unpack(exchange, str(recording.clusters[exchange.cluster].get("release")))
+    found = []
+    for test, cluster, asked in recording.conversations():
+        facts = recording.clusters[cluster]
+        setup = () if wanted.any_setup else other_setup(facts, target.gates)
+        found.append(plan(test, facts, asked, cluster_scoped=wanted.cluster_scoped, setup=setup))
     for conversation in found:
         release, title = conversation.facts.get("release"), conversation.test or file
         if release != target.release:

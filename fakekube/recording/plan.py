@@ -5,7 +5,7 @@ or gets a name of its own where its user allows that.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.recording.exchanges import Exchange
 
 NAMESPACES = "namespaces"
+ADDONS = ("jobset", "kueue", "lws", "ray")
 SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
 REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
 """What is POSTed there is a question, and leaves nothing."""
@@ -26,13 +27,15 @@ NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
 
 OWN_PATH = "a path of fakekube's own"
 LIVE = "commands, ports and logs of containers are not asked again"
+CACHED = "its client had the answer already"
+OTHER_SETUP = "its cluster had"
 LATER = "the same look follows, with nothing written between"
 SYSTEM_NAMESPACE = "it is about a namespace of the system"
 CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
 SAYS_FOR_ALL = "it would have a say in the requests of others"
 NOT_MADE = "it is about what is not made there"
 NOT_OURS = "it is about what is not the test's own"
-BYTES = "protobuf is not translated"
+BYTES = "it is protobuf, which is not translated: ask for JSON"
 EVERYBODY = "everybody may do everything where it was recorded"
 MASKED = "its values are masked: record them with --secrets"
 
@@ -73,11 +76,27 @@ class Conversation:
             else f"{step.exchange.method.lower()} {step.exchange.path.split('/')[1]}" for step in self.played)
 
 
-def plan(test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False) -> Conversation:
+def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
+    """What the recorded cluster had that the one to play on has not: add-ons, and feature gates
+    besides ``gates``.
+    """
+    known = list(gates)
+    wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
+    named = [name for name in str(facts.get("controllers", "")).split(",") if name in ADDONS]
+    return *(facts.get("addons") or ()), *named, *wanted
+
+
+def plan(
+    test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False, setup: Sequence[str] = (),
+) -> Conversation:
     """What is played of one conversation; ``facts`` are those of the cluster that was asked.
 
-    ``cluster_scoped`` allows what has no namespace.
+    ``cluster_scoped`` allows what has no namespace. Of a cluster that had a ``setup`` that is not
+    there nothing is played.
     """
+    if setup:
+        reason = f"{OTHER_SETUP} {', '.join(setup)}: --any-setup plays it all the same"
+        return Conversation(test, facts, [Step(exchange, reason) for exchange in exchanges])
     steps = [Step(exchange) for exchange in exchanges]
     planner = _Planner(facts, cluster_scoped=cluster_scoped)
     for step in steps:
@@ -111,16 +130,27 @@ class _Planner:
         self._facts, self._cluster_scoped = facts, cluster_scoped
         self.created: dict[str, None] = {}
         self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
+        self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
         self._undefined: dict[tuple[str, str], None] = {}  # resources of definitions that are not made
 
     def reason(self, exchange: Exchange) -> str:
         """Why an exchange is not played; nothing if it is."""
+        reason, info = self._reason(exchange), exchange.info
+        if reason and info.namespaced and exchange.code == 201 and info.verb in ("create", "patch"):
+            self._missing[info.resource, info.namespace, info.name or _name_in(exchange.answer)] = None
+        return reason
+
+    def _reason(self, exchange: Exchange) -> str:
         line, info = exchange.line, exchange.info
         if exchange.path.startswith("/fakekube/"):
             return OWN_PATH
         if info.subresource in NOT_ASKED_AGAIN or line.get("stream") in ("text", "session"):
             return LIVE
-        if "bodyBase64" in line:
+        if exchange.code == 304:
+            return CACHED
+        if info.name and (info.resource, info.namespace, info.name) in self._missing:
+            return NOT_MADE
+        if "bodyBase64" in line or _is_binary(str((line.get("headers") or {}).get("content-type"))):
             return BYTES
         if line.get("masked") and not exchange.is_read:
             return MASKED
@@ -189,6 +219,10 @@ def _leave_out_looks(steps: list[Step]) -> None:
         if look in seen:
             step.reason = LATER
         seen[look] = None
+
+
+def _is_binary(content_type: str) -> bool:
+    return "protobuf" in content_type or "cbor" in content_type
 
 
 def _name_in(answer: Any) -> str:

@@ -15,6 +15,7 @@ from fakekube.apimachinery import yaml
 from fakekube.apimachinery.http import Frame, Response, Stream, UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.transport import TransportError
+from fakekube.endpoints import requestinfo
 from fakekube.recording import comparison, lines
 from fakekube.recording.asking import Target, message_of, tree_of
 from fakekube.recording.comparison import Answer, Difference
@@ -25,7 +26,7 @@ from fakekube.recording.removal import Removal
 from fakekube.recording.translation import Translation
 
 PREFIX = "fakekube-verify-"
-SENT_HEADERS = ("accept", "content-type", "user-agent", "if-none-match")
+SENT_HEADERS = ("accept", "content-type", "user-agent")
 ADMINISTRATORS = "system:masters"
 BUDGET = 3
 """A conversation waits so many times as long in all as for one answer."""
@@ -89,6 +90,7 @@ class _Play:
     def __init__(self, target: Target, conversation: Conversation, prefix: str, wait_seconds: float) -> None:
         self._target, self._conversation, self._wait_seconds = target, conversation, wait_seconds
         self._budget_seconds = BUDGET * wait_seconds
+        self._state_seconds = wait_seconds  # for what controllers write, in all
         self.played, self.removal = Played(conversation), Removal(target)
         self._translation = Translation(prefix, conversation.namespaces, conversation.clusterwide)
         self._watches: list[_Watched] = []
@@ -101,10 +103,10 @@ class _Play:
             for name in self._conversation.made:
                 await self._make_namespace(self._translation.namespace(name))
             for step in self._conversation.steps:
+                await self._end_watches(before=step.exchange.number)
                 if not step.reason:
                     await self._step(step)
-            for watched in self._watches:
-                await self._compare_events(watched)
+            await self._end_watches()
         finally:
             for watched in self._watches:
                 watched.stream.stop()
@@ -131,7 +133,8 @@ class _Play:
 
     async def _step(self, step: Step) -> None:
         exchange, outcome = step.exchange, Outcome(step)
-        if exchange.info.resource == DEFINITIONS and await self._is_foreign(exchange):
+        is_definition = exchange.info.resource == DEFINITIONS
+        if await self._is_foreign(exchange) if is_definition else not self._stays_inside(exchange):
             step.reason = NOT_OURS
             return
         self.played.outcomes.append(outcome)
@@ -146,18 +149,24 @@ class _Play:
             if not outcome.differences:
                 return True
             if exchange.is_read:
-                return exchange.path in self._hopeless and _is_state(outcome)
+                return self._is_hopeless(outcome)
             # what was done cannot be done again; what was refused can
             return exchange.code >= 300 or answer.code < 300 or not await self._may_try_again(exchange, answer, outcome)
 
-        await self._wait(is_equal)
-        if exchange.is_read and _is_state(outcome):
-            self._hopeless[exchange.path] = None
+        await self._wait(is_equal, outcome)
 
-    async def _wait(self, is_over: Callable[[], Awaitable[bool]]) -> None:
+    async def _wait(self, is_over: Callable[[], Awaitable[bool]], outcome: Outcome) -> None:
         """Wait until it is so, as long as one answer may take and all of them together."""
         _, seconds = await self._target.until(is_over, min(self._wait_seconds, self._budget_seconds))
-        self._budget_seconds = max(0.0, self._budget_seconds - seconds)
+        if _is_state(outcome):
+            self._state_seconds -= seconds
+            self._hopeless[outcome.step.exchange.path] = None
+        else:
+            self._budget_seconds = max(0.0, self._budget_seconds - seconds)
+
+    def _is_hopeless(self, outcome: Outcome) -> bool:
+        """Whether it was waited long enough for controllers to write what differs."""
+        return _is_state(outcome) and (self._state_seconds <= 0 or outcome.step.exchange.path in self._hopeless)
 
     async def _may_try_again(self, exchange: Exchange, answer: Answer, outcome: Outcome) -> bool:
         """Whether a refused write may be taken later; one that lost a race gets the newer version.
@@ -177,7 +186,10 @@ class _Play:
         response = await self._send(exchange)
         if response.stream is not None:
             response.stream.stop()
-        answer = Answer(response.status, tree_of(response), tuple(
+        tree = tree_of(response)
+        if not exchange.info.namespace and exchange.is_read:
+            tree = comparison.own_part(tree, self._translation)
+        answer = Answer(response.status, tree, tuple(
             value for name, value in response.headers if name.lower() == "warning"))
         self._note_made(exchange, answer)
         return answer
@@ -187,13 +199,8 @@ class _Play:
         line, info, translation = exchange.line, exchange.info, self._translation
         given: dict[str, str] = line.get("headers") or {}
         headers = {name: given[name] for name in SENT_HEADERS if name in given}
-        body, tree = lines.body_of(line), line.get("body")
-        if "bodyText" in line and "yaml" in headers.get("content-type", ""):
-            tree = _yaml(body)
-        if tree is not None:
-            clusterwide = not info.namespace or info.resource == NAMESPACES
-            named = clusterwide and info.resource != DEFINITIONS and info.group not in REVIEW_GROUPS
-            body = orjson.dumps(translation.object(tree, clusterwide=named))
+        tree = self._tree_to_send(exchange)
+        body = orjson.dumps(tree) if tree is not None else lines.body_of(line)
         if body:  # a client that leaves it out means JSON, and ours would say something else
             headers.setdefault("content-type", "application/json")
         path = exchange.path if info.resource == DEFINITIONS else translation.path(exchange.path)
@@ -202,9 +209,21 @@ class _Play:
         if info.resource == NAMESPACES and exchange.method == "POST" and isinstance(tree, dict):
             # known before it is made, so that it goes even if its answer does not come
             name = (tree.get("metadata") or {}).get("name")
-            self.removal.namespaces |= {f"{translation.prefix}{name}": None} if isinstance(name, str) else {}
+            self.removal.namespaces |= {name: None} if isinstance(name, str) and name.startswith(translation.prefix) else {}
         return await self._target.ask(
             exchange.method, path, query=translation.query(exchange.query), body=body, headers=headers, user=self._user(line))
+
+    def _tree_to_send(self, exchange: Exchange) -> Json:
+        """The body as it is sent, where it is JSON or YAML."""
+        line, info = exchange.line, exchange.info
+        tree = line.get("body")
+        if "bodyText" in line and "yaml" in str((line.get("headers") or {}).get("content-type")):
+            tree = _yaml(lines.body_of(line))
+        if tree is None:
+            return None
+        clusterwide = not info.namespace or info.resource == NAMESPACES
+        named = clusterwide and info.resource != DEFINITIONS and info.group not in REVIEW_GROUPS
+        return self._translation.object(tree, clusterwide=named)
 
     def _user(self, line: Tree) -> UserInfo | None:
         """Who asks, where that was no administrator."""
@@ -222,9 +241,27 @@ class _Play:
         if not name or exchange.query.get("dryRun") or info.group in REVIEW_GROUPS:
             return
         if info.resource == NAMESPACES:
-            self.removal.namespaces[name] = None
+            self.removal.namespaces |= {name: None} if name.startswith(self._translation.prefix) else {}
         else:
             self.removal.objects[f"{_collection_path(exchange)}/{name}"] = None
+
+    def _stays_inside(self, exchange: Exchange) -> bool:
+        """Whether a request, as it would be sent, touches nothing but what has our names: the last
+        check, whatever was planned.
+        """
+        info, prefix = exchange.info, self._translation.prefix
+        if exchange.is_read or info.group in REVIEW_GROUPS:
+            return True
+        there = requestinfo.parse(exchange.method, self._translation.path(exchange.path), exchange.query)
+        if there.namespace:
+            return there.namespace.startswith(prefix)
+        if there.name:
+            return there.name.startswith(prefix)
+        tree = self._tree_to_send(exchange)
+        metadata = tree.get("metadata") if isinstance(tree, dict) else None
+        if exchange.method != "POST" or not isinstance(metadata, dict):
+            return False
+        return str(metadata.get("name") or metadata.get("generateName") or prefix).startswith(prefix)
 
     async def _is_foreign(self, exchange: Exchange) -> bool:
         """Whether a definition was there before, which is then left alone."""
@@ -248,19 +285,34 @@ class _Play:
         response.stream.start(watched)
         self._watches.append(watched)
 
+    async def _end_watches(self, before: int | None = None) -> None:
+        """Compare and stop the watches that ended before a request came; all if none is named."""
+        for watched in list(self._watches):
+            ended_after = watched.outcome.step.exchange.ended_after
+            if before is None or (ended_after is not None and ended_after < before):
+                await self._compare_events(watched)
+                watched.stream.stop()
+                self._watches.remove(watched)
+
     async def _compare_events(self, watched: _Watched) -> None:
         outcome = watched.outcome
         exchange = outcome.step.exchange
 
-        async def is_equal() -> bool:
-            for told, event in zip(exchange.told, watched.events, strict=False):
-                self._translation.learn(told.event, event)
-            outcome.differences = comparison.of_events(exchange, watched.events, self._translation)
-            return not outcome.differences or (exchange.path in self._hopeless and _is_state(outcome))
+        everywhere = not exchange.info.namespace
 
-        await self._wait(is_equal)
-        if _is_state(outcome):
-            self._hopeless[exchange.path] = None
+        async def is_equal() -> bool:
+            events = [event for event in watched.events if not everywhere or self._is_ours(event)]
+            for told, event in zip(exchange.told, events, strict=False):
+                self._translation.learn(told.event, event)
+            outcome.differences = comparison.of_events(exchange, events, self._translation)
+            return not outcome.differences or self._is_hopeless(outcome)
+
+        await self._wait(is_equal, outcome)
+
+    def _is_ours(self, event: Json) -> bool:
+        """Whether an event is about an object in a namespace of ours, or about none."""
+        space = comparison.space_of(event) if isinstance(event, dict) else ""
+        return not space or space.startswith(self._translation.prefix)
 
 
 def _is_state(outcome: Outcome) -> bool:

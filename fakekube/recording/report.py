@@ -21,6 +21,7 @@ class Found(NamedTuple):
     release: str
     namespaces: tuple[str, ...] = ()  # of others
     nodes: int = 0
+    gates: tuple[str, ...] = ()  # feature gates that are on, as far as it tells
 
 
 def of_plan(conversations: Sequence[Conversation], found: Found) -> Iterator[str]:

@@ -26,6 +26,8 @@ CLUSTERWIDE_KEYS = (
 MADE_UP = ("clusterIP", "nodePort", "healthCheckNodePort", "podIP", "hostIP", "ip", "continue", "pod-template-hash")
 """Fields whose values a server chooses."""
 VERSION = "resourceVersion"
+ACCESS = re.compile(r"\b(kube-api-access-)[a-z0-9]{5}\b")
+"""The volume that admission gives to pods."""
 
 
 class Translation:
@@ -196,6 +198,8 @@ class Translation:
         elif isinstance(recorded, str) and isinstance(there, str) and recorded != there:
             if UID.fullmatch(recorded) and UID.fullmatch(there):
                 self._uids[recorded] = there
+            elif ACCESS.fullmatch(recorded) and ACCESS.fullmatch(there):
+                self._names[recorded] = there
             elif key in MADE_UP or key == "clusterIPs":
                 self._values[key.removesuffix("s") if key == "clusterIPs" else key, recorded] = there
         elif key in MADE_UP and isinstance(recorded, int) and isinstance(there, int):
@@ -258,10 +262,10 @@ def _metadata(item: Any) -> Tree:
 
 
 def _name(item: Any) -> str | None:
-    name = _metadata(item).get("name")
+    name: Any = name_of(item)
     if name is None and isinstance(item, dict):
         name = item.get("name", item.get("type"))
-    return name if isinstance(name, str) else None
+    return ACCESS.sub(r"\1", name) if isinstance(name, str) else None
 
 
 def _generated_from(item: Any, translation: Translation) -> Json:
