@@ -1,11 +1,12 @@
 """Kueue under upstream's own load: many queues, and Workloads that arrive, run for a while and end.
 
-``python -m benchmarks.kueue NAME`` plays one load in this process and prints its figures as JSON.
+``python -m benchmarks.kueue NAME`` plays one load in this process and prints its figures as JSON:
+one of LOADS, ``baseline-real`` (on the wall's clock), ``jobs`` and ``multikueue`` (kueuejobs.py).
 The loads are those of Kueue's performance tests (test/performance/scheduler/configs); the runner
 does what theirs does: it ends what has run long enough, and takes the quota of what was evicted.
 Every write and every watch goes through the API; garbage is collected as ``fakekube serve`` does.
-Time is virtual, so that the load lasts as long as Kueue and its delays make it; upstream's figures
-beside are those of its own runs, in real time.
+Time is virtual, so that the load lasts as long as Kueue and its delays make it, but in
+``baseline-real``; upstream's figures beside are those of its own runs, in real time.
 """
 
 import asyncio
@@ -14,13 +15,14 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
 
+from benchmarks import kueuejobs
 from benchmarks.table import Figure, decode_seconds
 from fakekube.apimachinery import meta, quantity, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -112,6 +114,23 @@ def figures() -> Iterator[Figure]:
         for each in LOADS[name].classes:
             note = f"virtual; theirs {real[each.name]:,.0f}"
             yield Figure(f"Kueue's {name}: {each.name} to admission", found[each.name], "ms", note=note)
+    yield from _of_jobs()
+
+
+def _of_jobs() -> Iterator[Figure]:
+    """What Kueue adds to the cost of Jobs, and what MultiKueue takes."""
+    found = _jobs()
+    plain, queued = found["without"], found["with"]
+    told = [f"{each['cpu']:.1f} s of CPU, {each['writes_a_job']:.0f} writes a Job" for each in (queued, plain)]
+    yield Figure(
+        f"{plain['jobs']:,} Jobs of {kueuejobs.PODS} pods with Kueue, to those without", found["ratio"], "times", 1.3, None,
+        " against ".join(told))
+    before = decode_seconds(50)
+    spread = run("multikueue")
+    note = f"{spread['wall']:.1f} s on the wall, {spread['admissions_a_second']:,.0f} admissions/s"
+    yield Figure(
+        f"MultiKueue: {spread['jobs']:,} Jobs on three workers", spread["cpu"], "s", note=note,
+        decode_seconds=(before + decode_seconds(50)) / 2)
 
 
 def run(name: str) -> dict[str, Any]:
@@ -269,13 +288,13 @@ async def _make_racks(cluster: Cluster, racks: int) -> None:
             await cluster.client.patch(NODES, name, "", {"spec": {"taints": None}})
 
 
-async def play(load: Load) -> dict[str, float]:
-    """The figures of a load."""
+async def play(load: Load, clock: str = "manual") -> dict[str, float]:
+    """The figures of a load on a clock."""
     total = load.cohorts * load.queues * sum(each.count for each in load.classes)
     runner = Runner(load)
     collector = PacedCollector(asyncio.get_running_loop().call_later)
     extra = [addon(), Declaration("runner", lambda: runner, Options())]
-    async with Cluster(nodes=0, clock="manual", controllers="", extra=extra) as cluster:
+    async with Cluster(nodes=0, clock=clock, controllers="", extra=extra) as cluster:
         await _make_queues(cluster, load)
         collector.start()
         began, started, cpu = cluster.clock.time(), time.perf_counter(), time.process_time()
@@ -290,5 +309,21 @@ async def play(load: Load) -> dict[str, float]:
             **{name: 1000 * sum(waited.values()) / len(waited) for name, waited in runner.waited.items()}}
 
 
+def _jobs() -> dict[str, Any]:
+    """Both, each in a process of its own, one after the other."""
+    plain, queued = run("jobs-without"), run("jobs-with")
+    return {"without": plain, "with": queued, "ratio": queued["cpu"] / plain["cpu"]}
+
+
+OTHERS: Mapping[str, Callable[[], Coroutine[Any, Any, dict[str, float]]]] = MappingProxyType({
+    "baseline-real": lambda: play(LOADS["baseline"], "real"),
+    "jobs-without": lambda: kueuejobs.jobs(kueue=False),
+    "jobs-with": lambda: kueuejobs.jobs(kueue=True),
+    "multikueue": kueuejobs.multikueue,
+})
+"""What is played besides the loads in virtual time."""
+
+
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(play(LOADS[sys.argv[1]]))))
+    asked = sys.argv[1]
+    print(json.dumps(_jobs() if asked == "jobs" else asyncio.run(OTHERS[asked]() if asked in OTHERS else play(LOADS[asked]))))

@@ -31,6 +31,15 @@ async def main():
     print(first * 1000, 1000 / rate, cpu * 1000, decode)
 asyncio.run(main())
 """
+WITH_KUEUE = """
+import time; started = time.perf_counter()
+import asyncio
+from fakekube.composition.cluster import Cluster
+async def main():
+    async with Cluster(nodes=0, controllers="*,kueue"):
+        print((time.perf_counter() - started) * 1000, time.process_time() * 1000)
+asyncio.run(main())
+"""
 PLUGIN = """
 import pytest, time
 started = time.perf_counter()
@@ -46,6 +55,10 @@ def figures() -> Iterator[Figure]:
     runs = [_python(FIRST) for _ in range(4)]
     yield Figure("import and first cluster in-process", min(run[0] for run in runs), "ms", 150, 90,
                  f"CPU {min(run[2] for run in runs):.0f} ms, the interpreter's start included")
+    found = min(_python(WITH_KUEUE) for _ in range(3))
+    yield Figure("the same with Kueue", found[0], "ms", note=f"CPU {found[1]:.0f} ms")
+    wall, cpu = min(_serve("--controllers", "*,kueue") for _ in range(3))
+    yield Figure("serve with Kueue, start to first answer", wall, "ms", note=f"CPU {cpu:.0f} ms")
     rate, decode = median([(1 / run[1], run[3]) for run in runs])
     yield Figure("each further cluster in-process", 1 / rate, "ms", 2, 0.5, "CPU", decode_seconds=decode)
     yield Figure("import of the pytest plugin, unused", min(_python(PLUGIN)[0] for _ in range(3)), "ms", 30, 10)
@@ -56,14 +69,14 @@ def _python(code: str) -> list[float]:
     return [float(word) for word in printed.split()]
 
 
-def _serve() -> tuple[float, float]:
+def _serve(*options: str) -> tuple[float, float]:
     """Milliseconds until the first answer, on the wall and of CPU time."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, "-c", "from fakekube.cli import main; main()", "serve", "--port", str(port),
-             "--kubeconfig", str(Path(folder) / "kubeconfig")], stdout=subprocess.DEVNULL)
+             "--kubeconfig", str(Path(folder) / "kubeconfig"), *options], stdout=subprocess.DEVNULL)
         try:
             while True:
                 try:

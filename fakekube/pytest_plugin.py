@@ -68,11 +68,13 @@ INI = {
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",
     "insecure": "true: a server may listen where other machines reach it",
+    "schedule": "what is chosen that is free in a real cluster: 1:17 is the seed 17",
 }
 
 PATHS = {
     "load": "manifests to create at the start",
     "state": "the snapshot to go on from",
+    "faults": "what goes wrong on purpose, a plan of faults",
     "kubeconfig": "where a server writes its kubeconfig (default a temporary directory)",
 }
 """Options that are files, relative to the ini file."""
@@ -80,9 +82,17 @@ PATHS = {
 GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
+EXPLORE = "explore"
+"""What is not what a cluster is like, but how often its test runs."""
+
+NOT_OF_CLUSTERS = ("fleet", EXPLORE)
+"""Options that say what is done with clusters, and not what one is like."""
+
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
 RECORDED = "fakekube-recorded"
 SECTION = "fakekube: what happened, and the seed"
+RUN = pytest.StashKey[Any]()
+"""The run of an explored test, while it runs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -91,17 +101,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
     for name, text in PATHS.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
+    parser.addini(f"fakekube_{EXPLORE}", "fakekube: with how many seeds tests run after the calm run, or which: 200, 201-400")
     group = parser.getgroup("fakekube")
     group.addoption("--fakekube-record", default="", metavar="FILE", help=(
         "add what the tests' clients ask of clusters to FILE, lines of JSON (fakekube replay plays them)"))
     group.addoption("--fakekube-record-secrets", action="store_true", help=(
         "record values of Secrets, tokens and credentials as they are"))
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
+    group = parser.getgroup("fakekube")
+    group.addoption("--fakekube-explore", metavar="SEEDS", help="run tests with so many seeds (200), or these (201-400), too")
+    group.addoption("--fakekube-schedule", metavar="TEXT", help="run tests with this schedule, which an exploration has printed")
+    group.addoption("--fakekube-findings", metavar="FILE", help="write what was explored and found, as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD))
+    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, EXPLORE))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
     if file := config.getoption("--fakekube-record"):
@@ -114,12 +129,58 @@ def pytest_configure(config: pytest.Config) -> None:
         manager.register(async_fixtures.plugin(manager.hasplugin("asyncio")), "fakekube-async")
 
 
+def _explore(item: pytest.Item) -> Any:
+    """What is said of exploring a test before its fixtures are asked: None when they may say it,
+    False when nobody says it.
+    """
+    names = getattr(item, "fixturenames", ())
+    if "fakekube_options_session" not in names or item.config.getoption("fakekube_schedule"):
+        return False
+    told = item.config.getoption("fakekube_explore")
+    if told:
+        return told
+    fixtures: Any = getattr(item, "_fixtureinfo", None)
+    for name in ("fakekube_options_session", "fakekube_options_module", "fakekube_options"):
+        if any(found.func.__module__ != __name__ for found in fixtures.name2fixturedefs.get(name, ())):
+            return None
+    for marker in item.iter_markers("fakekube"):
+        if EXPLORE in marker.kwargs:
+            return marker.kwargs[EXPLORE] or False
+    return item.config.getini(f"fakekube_{EXPLORE}") or False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A test that is to be explored runs more than once."""
+    explore = _explore(item)
+    if explore is False:
+        return None
+    from fakekube.exploration import items
+
+    return items.protocol(item, nextitem, explore, RUN)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What was explored, if anything was."""
+    from fakekube.exploration import PROPERTY
+
+    findings = config.getoption("fakekube_findings")
+    told = (one for reports in terminalreporter.stats.values() for one in reports)
+    if findings or any(PROPERTY in dict(getattr(one, "user_properties", ())) for one in told):
+        from fakekube.exploration import items
+
+        items.summarize(terminalreporter, findings)
+
+
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Iterator[None]":
     """To the report of a test that failed, what its clusters did last, and how to have it again."""
     outcome: Any = yield
     report = outcome.get_result()
-    if report.when == "call" and report.failed:
+    run = item.stash.get(RUN, None)
+    if run is not None:
+        run.take(item, call, report)
+    if report.when == "call" and report.failed and (run is None or run.tells):
         used = getattr(item, "funcargs", {})
         clusters = [used[name] for name in CLUSTERS if name in used]
         if clusters:
@@ -141,7 +202,7 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
         if "state" in marker.kwargs:  # decides what farther places have said otherwise
             result = _beside_a_snapshot(result)
         result.update(marker.kwargs)
-    known = (*INI, *PATHS, GUARD)
+    known = (*INI, *PATHS, GUARD, EXPLORE)
     for name in result:
         if name not in known and not _is_addon(name):
             raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
@@ -172,7 +233,7 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
     Override it in a conftest to decide otherwise.
     """
     values: dict[str, Any] = {GUARD: True}
-    for name in (*INI, GUARD):
+    for name in (*INI, GUARD, EXPLORE):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
     for name in PATHS:
@@ -206,6 +267,17 @@ def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: di
     return _told(fakekube_options_module, markers[::-1])
 
 
+@pytest.fixture
+def _fakekube_made_with(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> dict[str, Any]:
+    """What a test's cluster is made with: its options, and the schedule of this run."""
+    made = {name: value for name, value in fakekube_options.items() if name != EXPLORE}
+    run = request.node.stash.get(RUN, None)
+    schedule = run.choices if run is not None else request.config.getoption("fakekube_schedule")
+    if run is not None and schedule is not None:  # what the calm run has proven need not be proven again
+        made[GUARD] = False
+    return {**made, "schedule": schedule} if schedule else made
+
+
 @contextmanager
 def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluster]":
     from fakekube.composition.options import OptionError
@@ -213,7 +285,7 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
     with ExitStack() as stack:
         try:
-            given = {name: value for name, value in options.items() if name != "fleet"}
+            given = {name: value for name, value in options.items() if name not in NOT_OF_CLUSTERS}
             cluster = stack.enter_context(BackgroundCluster(**{"kubeconfig": folder / "kubeconfig", **given}))
         except OptionError as error:
             raise pytest.UsageError(f"fakekube: {error}") from error
@@ -221,13 +293,13 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
 
 @pytest.fixture
-def fakekube_server(fakekube_options: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
+def fakekube_server(_fakekube_made_with: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
     """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
 
     It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``,
     ``run_until(predicate)`` to be called from the test.
     """
-    with _served(fakekube_options, tmp_path) as cluster:
+    with _served(_fakekube_made_with, tmp_path) as cluster:
         yield cluster
 
 

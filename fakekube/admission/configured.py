@@ -71,7 +71,7 @@ class MutatingAdmissionWebhook(Configured):
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        webhooks = self.at_work()
+        webhooks = self._made or self.at_work()
         pending: Awaitable[None] | None = webhooks.admit(attrs) if webhooks is not None else None
         return pending
 
@@ -97,6 +97,6 @@ class ValidatingAdmissionWebhook(Configured):
 
     def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        webhooks = self.at_work()
+        webhooks = self._made or self.at_work()
         pending: Awaitable[None] | None = webhooks.validate(attrs) if webhooks is not None else None
         return pending

@@ -62,20 +62,15 @@ def is_namespace(kind: Kind) -> bool:
     return kind.plural == "namespaces" and not kind.group
 
 
-class WriteShape(NamedTuple):
-    """All that rules without names look at. Kinds are told apart by identity, as long as the
-    resources that are served do not change.
-    """
-
-    kind: int
-    operation: str
-    subresource: str
-    is_namespaced: bool
+WriteShape = tuple[Kind, str, str, bool]
+"""All that rules without names look at: kind, operation, subresource, whether it is
+outside of namespaces. Kinds are told apart by identity.
+"""
 
 
 def shape_of(attrs: Attributes) -> WriteShape:
     """The shape of a write."""
-    return WriteShape(id(attrs.kind), attrs.operation, attrs.subresource, bool(attrs.namespace))
+    return attrs.kind, attrs.operation, attrs.subresource, not attrs.namespace
 
 
 class Matcher:
@@ -100,20 +95,22 @@ class Matcher:
         Raises NotFound when labels of a namespace are wanted that is not there.
         """
         kind = self.kind_of(attrs)
-        if kind is None:
-            return None
+        return kind if kind is not None and self.selects(attrs) else None
+
+    def selects(self, attrs: Attributes) -> bool:
+        """Whether the selectors do. Raises NotFound as ``matches``."""
         missing = None
         if self.namespace_selector is not None and (attrs.namespace or is_namespace(attrs.kind)):
             found = _namespace_labels(attrs)
             if found is None:
                 missing = errors.not_found(NAMESPACES, attrs.namespace)
             elif not self.namespace_selector.matches(found):
-                return None
+                return False
         if self.object_selector is not None and not self._selects_object(attrs):
-            return None
+            return False
         if missing is not None:
             raise missing
-        return kind
+        return True
 
     def _selects_object(self, attrs: Attributes) -> bool:
         selector = self.object_selector

@@ -198,8 +198,11 @@ class Aggregator:
 
     # requests
 
-    def _remote_of(self, path: str) -> Remote | None:
-        """The server that answers a path."""
+    def remote_of(self, info: RequestInfo) -> Remote | None:
+        """The server that answers a request; None where that is ours."""
+        if info.group:
+            return self._remotes.get((info.group, info.version))
+        path = info.path
         parts = path.split("/", 4)
         if len(parts) > 3 and parts[1] == "apis":
             return self._remotes.get((parts[2], parts[3]))
@@ -215,14 +218,8 @@ class Aggregator:
                 return remote
         return None
 
-    async def answer(self, info: RequestInfo, request: Request) -> Response | None:
-        """What another server answers to a request; None for one that is ours to answer.
-
-        Raises APIError.
-        """
-        remote = self._remote_of(request.path)
-        if remote is None:
-            return None
+    async def answer(self, remote: Remote, info: RequestInfo, request: Request) -> Response:
+        """What another server answers to a request. Raises APIError."""
         if "upgrade" in request.headers.get("connection", "").lower() and not remote.is_handler:
             raise APIError(501, "NotImplemented", "upgrading a connection to an aggregated API server is not served")
         if not remote.is_available:

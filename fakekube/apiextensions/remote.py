@@ -49,7 +49,12 @@ class WebhookConverter:
         upstream's words.
         """
         gvk = GroupVersionKind(*split_api_version(objects[0]["apiVersion"]), self._kind)
-        function = self._client().callables.find_conversion(self._config)
+        callables = self._client().callables
+        try:
+            callables.check(f"{wanted.kind}.{wanted.group}", self._config, TIMEOUT_SECONDS)
+        except CallError as error:
+            raise errors.raw(f"conversion webhook for {gvk} failed: {error}") from None
+        function = callables.find_conversion(self._config)
         if function is not None:
             own: list[Tree] = orjson.loads(orjson.dumps(objects))
             try:

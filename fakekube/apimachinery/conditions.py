@@ -22,8 +22,10 @@ def find(conditions: Iterable[Tree] | None, type: str) -> Tree | None:  # noqa: 
 
 def is_true(conditions: Iterable[Tree] | None, type: str) -> bool:  # noqa: A002
     """Whether a list has the condition of a type, and its status is ``"True"``."""
-    condition = find(conditions, type)
-    return condition is not None and condition.get("status") == "True"
+    for condition in conditions or ():
+        if condition.get("type") == type:
+            return condition.get("status") == "True"
+    return False
 
 
 def transition_time(present: ReadOnlyTree | None, status: str, now: str) -> str:

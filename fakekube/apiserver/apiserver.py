@@ -209,9 +209,9 @@ class APIServer:
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if self._aggregator is not None:
-            answer = await self._aggregator.answer(info, request)
-            if answer is not None:
-                return answer
+            remote = self._aggregator.remote_of(info)
+            if remote is not None:
+                return await self._aggregator.answer(remote, info, request)
         if not info.is_resource:
             own = self.extra_paths.get(request.path)
             return self._paths.answer(request) if own is None else await own(request)

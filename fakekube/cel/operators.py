@@ -122,6 +122,8 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
 
     def run(frame: list[Any]) -> bool:
         value = operand(frame)
+        if value.__class__ is dict:  # as nearly always
+            return key in value and not (absent_nulls and value[key] is None)
         if value.__class__ is values.OptionalValue:
             value = value.value
         if isinstance(value, list | tuple):

@@ -21,7 +21,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file", "fleet")
+OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file", "fleet", "schedule")
 """Options of the command alone."""
 
 NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")
@@ -75,6 +75,7 @@ class ServeConfiguration(BaseModel):
     anonymous_auth: Bool | None = None
     tls: Bool = False
     audit_log: str = ""
+    faults: str = ""
     record: str = ""
     resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
@@ -100,6 +101,7 @@ class ServeConfiguration(BaseModel):
     kubeconfig: str = options.DEFAULT_KUBECONFIG
     ready_file: str = ""
     fleet: str = ""
+    schedule: str = ""
 
 
 PARAMETERS = {"load": "files", "from_": "snapshot"}
@@ -123,7 +125,7 @@ def read(path: Path) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
     for name in (
         "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "scheduler_config",
-        "token_auth_file", "audit_log", "record",
+        "token_auth_file", "audit_log", "faults", "record",
     ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])

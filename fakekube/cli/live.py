@@ -43,6 +43,10 @@ class LiveTable:
         """A line to be pasted somewhere, so that it is never broken."""
         self._line(f"\n{INDENT}{line}")
 
+    def quote(self, text: str) -> None:
+        """Lines as they are, for people who want to do the same."""
+        self._line("\n" + "\n".join(f"{INDENT}{line}".rstrip() for line in text.strip("\n").splitlines()))
+
     def note(self, text: str) -> None:
         """A line of what happens."""
         self._put_header()

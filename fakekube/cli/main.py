@@ -4,8 +4,7 @@ Option texts are upstream's where upstream has the option. Nothing heavy is impo
 command runs.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -15,6 +14,8 @@ from fakekube.apimachinery.releases import NEWEST, OLDEST
 from fakekube.cli import recordings
 from fakekube.cli.addonconfigs import WithAddOnConfigs
 from fakekube.cli.commandline import CommandLine, where
+from fakekube.cli.demos.commands import demo
+from fakekube.cli.exploring import explore
 from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -86,6 +87,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Needs fakekube[tls].")),
         click.option("--audit-log", metavar="FILE", help=(
             "A file to which audit events are added, one line of JSON each; - is standard output.")),
+        click.option("--faults", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A plan of faults, YAML or JSON: which requests fail, and how. `fakekube schema faults` has what it may say.")),
         click.option("--record", metavar="FILE", help=(
             "A file to which what clients ask, and what they are answered, is added as lines of JSON; without values of Secrets "
             "and credentials. `fakekube replay` plays it.")),
@@ -138,6 +141,8 @@ def cli() -> None:
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "
     "standard input."))
+@click.option("--schedule", metavar="TEXT", help=(
+    "Choose what is free in a real cluster, how late requests and watches are say, by a seed: 1:17 is the seed 17."))
 @click.option("--fleet", default="", metavar="NAMES", help=(
     "Serve several clusters with one clock, as manager,worker1,worker2: a port and a context of the kubeconfig for each."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -176,7 +181,7 @@ def schema(name: str) -> None:
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
 @click.option("--webhook-host", default="127.0.0.1", show_default=True, metavar="IP", help=(
-    "An address of this machine at which the cluster's API server reaches the webhooks of an add-on."))
+    "An address of this machine at which the cluster's API server reaches the webhooks and the APIs of an add-on."))
 def run(
     names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
     webhook_host: str, addon_config: tuple[str, ...],
@@ -204,6 +209,40 @@ def crds(names: tuple[str, ...]) -> None:
     from fakekube.cli.operators import show_definitions
 
     show_definitions(names)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
+def faults(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """What goes wrong on purpose in a served cluster. Without a command: how often it was met."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        from fakekube.cli.faults import show
+
+        show(server, kubeconfig)
+
+
+@faults.command("add")
+@where
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_context
+def faults_add(context: click.Context, server: str | None, kubeconfig: str | None, file: str) -> None:
+    """Let go wrong what FILE says, a plan in YAML or JSON; - is standard input."""
+    from fakekube.cli.faults import add
+
+    add(server or context.obj[0], kubeconfig or context.obj[1], file)
+
+
+@faults.command("remove")
+@where
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def faults_remove(context: click.Context, server: str | None, kubeconfig: str | None, names: tuple[str, ...]) -> None:
+    """Let the faults of these names be; all, without a name."""
+    from fakekube.cli.faults import remove
+
+    remove(server or context.obj[0], kubeconfig or context.obj[1], names)
 
 
 @cli.group(invoke_without_command=True)
@@ -302,7 +341,7 @@ def why(object_name: str, server: str | None, kubeconfig: str | None, namespace:
 @click.option("--field", default="", metavar="PATH", help=(
     "Tell only what led to the present value of this field: status.phase, status.conditions[Ready].status."))
 @click.option("--last", type=click.IntRange(0), default=20, show_default=True, metavar="N", help=(
-    "Tell the last N changes of the object, with what led to each; 0 is all that are retained."))
+    "Tell the last N changes of the object, with what led to each: 1,000 at most; of a snapshot any number, 0 is all."))
 @click.option("-o", "--output", type=click.Choice(["text", "json", "chrome"]), default="text", show_default=True, help=(
     "A text for people, JSON for programs, or Chrome's trace event format, for Perfetto and chrome://tracing."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -365,71 +404,5 @@ def completion(shell: str) -> None:
     click.echo(script(shell, cli))
 
 
-for _command in (recordings.record, recordings.replay, recordings.verify):
+for _command in (recordings.record, recordings.replay, recordings.verify, demo, explore):
     cli.add_command(_command)
-
-
-class _Demos(click.Group):
-    """Our own demonstrations, and those of installed packages."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        from fakekube.cli.demos.stage import installed
-
-        return sorted([*super().list_commands(ctx), *installed()])
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from fakekube.cli.demos.stage import installed
-
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in installed():
-            return own
-        found = installed()[cmd_name].load()()
-        return _story_command(cmd_name, found.speed, found.about)
-
-
-@cli.group(cls=_Demos)
-def demo() -> None:
-    """Watch a cluster at work, step by step."""
-
-
-STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
-    "job": (10.0, "A Job's whole life. Created, scheduled, run, failed once, retried, complete, deleted, collected."),
-    "cronjob": (30.0, "A Job each minute. One takes too long; then a suspension, and the end of history."),
-    "failure-policy": (10.0, "Which failures a Job tries again. Others end it, and some do not count."),
-    "success-policy": (10.0, "A Job that is done as soon as its leader is."),
-    "rollout": (10.0, "A new version of a Deployment. Then one that gets stuck, and the way back."),
-    "node-failure": (15.0, "A node falls silent, is given up, and comes back."),
-    "drain": (5.0, "A node is emptied for maintenance. A PodDisruptionBudget has it done pod by pod."),
-    "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
-    "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
-    "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
-    "gang": (10.0, "Jobs that start whole or not at all. One that waits holds nothing."),
-    "preemption": (10.0, "A gang that matters more than others. Who has to go, and who is spared."),
-    "topology": (10.0, "A gang that stays in one rack. It waits until one has room for all of it."),
-    "composite": (5.0, "Two roles that start together. Each is a gang, and neither starts without the other."),
-    "spreading": (5.0, "Pods that are spread over zones. As evenly as they have to be."),
-    "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
-})
-"""What can be watched: the speed that suits it, and what it is about."""
-
-
-def _story_command(name: str, speed: float, about: str) -> click.Command:
-    @click.command(name, help=about)
-    @click.option("--speed", type=float, default=speed, show_default=True, help=(
-        "How many times as fast as the wall's the cluster's time runs."))
-    @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
-        "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
-    @click.option("--join", is_flag=True, help=(
-        "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
-    @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
-        "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, join: bool, kubeconfig: str | None) -> None:
-        from fakekube.cli.demos.stage import run
-
-        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
-
-    return play
-
-
-for _name, (_speed, _about) in STORIES.items():
-    demo.add_command(_story_command(_name, _speed, _about))

@@ -19,6 +19,8 @@ from fakekube.composition.options import OptionError
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
+    from fakekube.runtime.component import Component
+    from fakekube.runtime.manager import Manager
 
 
 def made(name: str, config: Any = True) -> Any:
@@ -76,6 +78,7 @@ def run(
 
 
 async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, bool], webhook_host: str) -> None:
+    from fakekube.composition.apiserviceserver import APIServiceServer
     from fakekube.composition.webhookserver import WebhookServer
     from fakekube.runtime.standalone import run_components
 
@@ -86,18 +89,28 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
     try:
         version = await _release(client)
         components = [one for part in parts for one in controllermanager.parts_of(part)]
-        apis = [api.name for part in parts for api in controllermanager.apis_of(part)]
-        if apis:
-            click.echo(f"not served to another cluster: {', '.join(apis)}", err=True)
+        apis = [api for part in parts for api in controllermanager.apis_of(part)]
+        managers: list[Manager] = []
+
+        def find(name: str) -> "Component | None":
+            return managers[0].working(name) if managers and managers[0].is_running(name) else None
+
         hooks = [hook for part in parts for hook in controllermanager.webhooks_of(part)]
         conversions = {name: function for part in parts for name, function in controllermanager.conversions_of(part).items()}
-        async with WebhookServer(client, hooks, conversions, host=webhook_host) as server:
+        async with (
+            WebhookServer(client, hooks, conversions, host=webhook_host) as server,
+            APIServiceServer(client, apis, find, host=webhook_host) as api_server,
+        ):
+            if api_server.refusal:
+                click.echo(f"not served: {', '.join(api.name for api in apis)}: {api_server.refusal}", err=True)
             for part in parts:
                 await controllermanager.install(client, part, server.conversion)
             await server.register()
+            await api_server.register()
             click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)
             await run_components(
-                client, components, version=version, gates=_gates(version, gates), lease=lease)
+                client, components, version=version, gates=_gates(version, gates), lease=lease,
+                on_start=managers.append)
     finally:
         await client.close()
 

@@ -20,11 +20,15 @@ def _schema(name: str, serve: click.Command) -> dict[str, Any]:
 
         options = [option for option in serve.params if isinstance(option, click.Option)]
         return configuration.json_schema({option.name or "": option.help or "" for option in options})
+    if name == "faults":
+        from fakekube.faults import rules
+
+        return rules.json_schema()
     import fakekube.types
     from fakekube.types import Object
 
     found = getattr(fakekube.types, name) if name in fakekube.types.__all__ else None
     if not (isinstance(found, type) and issubclass(found, Object)):
-        raise click.ClickException(f"there is no schema of {name}: say config, or a kind of fakekube.types as Job")
+        raise click.ClickException(f"there is no schema of {name}: say config, faults, or a kind of fakekube.types as Job")
     schema: dict[str, Any] = found.model_json_schema()
     return schema

@@ -42,6 +42,7 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     file, files = values.pop("snapshot"), values.pop("files")
     kubeconfig, ready = values.pop("kubeconfig"), values.pop("ready_file")
     fleet = values.pop("fleet")
+    schedule = values.pop("schedule")
     values = {name: value for name, value in values.items() if value is not None}
     objects = _python_objects({name: values.pop(name) for name in (*CALLBACKS, "extra") if name in values})
     state = _read(file) if file else None
@@ -57,6 +58,7 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         written, loads = ServeFiles(kubeconfig, ready), [_manifests(name) for name in _named_once(files)]
         written.check()
         made_with = {**values, "fleet": fleet, **objects} if fleet else {"options": options, "state": state, **objects}
+        made_with["schedule"] = schedule
         _runner(options)(_serve(made_with, options, listen, loads, written))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error

@@ -21,6 +21,8 @@ def run(
 
     Raises ClickException where there is no such object, and where it cannot be sent.
     """
+    if snapshot is not None and (server is not None or kubeconfig is not None):
+        raise click.UsageError("a trace is of a snapshot or of a served cluster: give --from, or say where the cluster is")
     if snapshot is not None:
         from fakekube.composition.fakekube_api import encoded_trace
 

@@ -115,6 +115,7 @@ async def _look(wanted: Wanted) -> Found:
                 raise click.ClickException(f"who asks may not {verb} namespaces there, which is all that is needed")
         found = orjson.loads((await client.request("GET", NAMESPACES)).body)
         nodes = orjson.loads((await client.request("GET", "/api/v1/nodes")).body)
+        groups = orjson.loads((await client.request("GET", "/apis")).body)["groups"]
         gates = await _gates(client)
     finally:
         await client.close()
@@ -122,7 +123,7 @@ async def _look(wanted: Wanted) -> Found:
     url = str(wanted.server or getattr(client.transport, "url", ""))
     return Found(
         url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in OF_ALL),
-        len(nodes["items"]), gates)
+        len(nodes["items"]), gates, tuple(group["name"] for group in groups))
 
 
 async def _gates(client: "Client") -> tuple[str, ...]:
@@ -149,7 +150,7 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
     for test, cluster, asked in recording.conversations():
         facts = recording.clusters[cluster]
         setup = () if wanted.any_setup else other_setup(facts, target.gates)
-        found.append(plan(test, facts, asked, cluster_scoped=wanted.cluster_scoped, setup=setup))
+        found.append(plan(test, facts, asked, cluster_scoped=wanted.cluster_scoped, setup=setup, groups=target.groups))
     for conversation in found:
         release, title = conversation.facts.get("release"), conversation.test or file
         if release != target.release:

@@ -1,7 +1,5 @@
-"""The servers behind APIServices: Handlers of this process, and others over HTTP(S) with aiohttp's
-client: the Servers of ``fakekube.aggregator``.
-
-Upstream: net/http Transport. Left out: HTTP/2, proxies from the environment.
+"""The servers behind APIServices: Handlers of this process, and others over HTTP(S): the Servers of
+``fakekube.aggregator``.
 """
 
 import ssl
@@ -14,9 +12,7 @@ from urllib.parse import urlsplit
 from fakekube.aggregator.servers import HANDLERS, Call
 from fakekube.apimachinery.http import Frame, Handler, Response, Sink
 from fakekube.apimachinery.types import Tree
-from fakekube.composition import certificatetexts
-from fakekube.composition.webhookposts import Dropped, Reused, new_context, new_session, told
-from fakekube.util.memory import Memo
+from fakekube.composition.httppool import HTTPPool, Reused, body_of
 from fakekube.util.tasks import Tasks
 from fakekube.webhooks.services import Endpoint, ServiceResolver
 from fakekube.webhooks.transport import NoAnswer
@@ -30,11 +26,8 @@ URLS = "urls.fakekube.invalid"
 """The namespace of the services that stand for URLs: it leads nowhere else."""
 MAX_BODY_BYTES, MAX_LINE_BYTES = 64 << 20, 16 << 20
 """A server that answers more, or more in one line of a stream, is cut off."""
-MAX_CONTEXTS = 64
 NO_AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 15
-
-_Trust = tuple[bytes, bool]
 
 
 class Registered:
@@ -76,9 +69,8 @@ class AggregatedServers:
     def __init__(
         self, registered: Registered, resolver: ServiceResolver, tasks: Tasks, certificate: Callable[[], "Signed | None"],
     ) -> None:
-        self._registered, self._resolver, self._tasks, self._certificate = registered, resolver, tasks, certificate
-        self._session: aiohttp.ClientSession | None = None
-        self._contexts: Memo[_Trust, ssl.SSLContext] = Memo(MAX_CONTEXTS)
+        self._registered, self._resolver, self._tasks = registered, resolver, tasks
+        self._pool = HTTPPool(lambda context: _show(context, certificate()))
 
     def handler(self, name: str) -> Handler | None:
         """The Handler of this process that is called so."""
@@ -99,31 +91,15 @@ class AggregatedServers:
 
     async def send(self, call: Call) -> Response:
         """The answer of another server. Raises NoAnswer."""
-        reused = Reused()
-        try:
-            return await self._sent(call, reused)
-        except Dropped:
-            if not reused.connection:
-                raise
-        return await self._sent(call, Reused())  # the server closed it while nobody used it
-
-    async def close(self) -> None:
-        """Close the connections; harmless when there are none."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    async def _sent(self, call: Call, reused: Reused) -> Response:
-        import aiohttp
         from yarl import URL
 
         parts = urlsplit(call.url)
         name = call.server_name
         if name.endswith(f".{URLS}.svc"):
             name = parts.hostname or ""
-        try:
-            context = self._context((call.ca_bundle, call.is_insecure))
-            answer = await self._open().request(
+
+        async def send(session: "aiohttp.ClientSession", context: ssl.SSLContext, reused: Reused) -> Response:
+            answer = await session.request(
                 call.method, URL(call.url, encoded=True), data=call.body or None, headers=call.headers, ssl=context,
                 server_hostname=name if parts.scheme == "https" else None, trace_request_ctx=reused, allow_redirects=False,
                 skip_auto_headers=NO_AUTOMATIC_HEADERS)
@@ -133,30 +109,13 @@ class AggregatedServers:
                 return Response(
                     answer.status, content_type=media, headers=headers, stream=_Stream(answer, self._tasks, media), is_watch=True)
             async with answer:
-                return Response(answer.status, await _body(answer), media, headers)
-        except aiohttp.ClientConnectorCertificateError as error:
-            context = new_context(call.ca_bundle)
-            raise NoAnswer(await certificatetexts.told(error.certificate_error, name, parts.netloc, context)) from error
-        except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError) as error:
-            ended = isinstance(error, aiohttp.ServerDisconnectedError)
-            raise Dropped("EOF" if ended else "read: connection reset by peer") from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise NoAnswer(told(error)) from error
+                return Response(answer.status, await body_of(answer, MAX_BODY_BYTES), media, headers)
 
-    def _context(self, trust: _Trust) -> ssl.SSLContext:
-        found = self._contexts.get(trust)
-        if found is None:
-            found = new_context(trust[0])
-            if trust[1]:
-                found.check_hostname, found.verify_mode = False, ssl.CERT_NONE
-            _show(found, self._certificate())
-            self._contexts.put(trust, found)
-        return found
+        return await self._pool.ask((call.ca_bundle, call.is_insecure), name, parts.netloc, send)
 
-    def _open(self) -> "aiohttp.ClientSession":
-        if self._session is None:
-            self._session = new_session()
-        return self._session
+    async def close(self) -> None:
+        """Close the connections; harmless when there are none."""
+        await self._pool.close()
 
 
 def _show(context: ssl.SSLContext, signed: "Signed | None") -> None:
@@ -166,18 +125,6 @@ def _show(context: ssl.SSLContext, signed: "Signed | None") -> None:
             file.write(signed.key + signed.certificate)
             file.flush()
             context.load_cert_chain(file.name)
-
-
-async def _body(answer: "aiohttp.ClientResponse") -> bytes:
-    """The body. Raises NoAnswer for one that is too large."""
-    pieces, size = [], 0
-    async for piece in answer.content.iter_any():
-        size += len(piece)
-        if size > MAX_BODY_BYTES:
-            answer.close()
-            raise NoAnswer(f"http: response body is larger than {MAX_BODY_BYTES} bytes")
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 class _Stream:

@@ -9,9 +9,9 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 """
 
 import copy
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Json, Tree
@@ -20,7 +20,7 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
 from fakekube.client.resources import API_SERVICES
-from fakekube.composition import controllermanager, fakekube_api
+from fakekube.composition import controllermanager, fakekube_api, opened
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import OutgoingCalls, build_apiserver
@@ -28,19 +28,22 @@ from fakekube.composition.front import RECORDING, Front, audit_file
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
+from fakekube.composition.timed import Timed
 from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
-from fakekube.util.durations import Duration
 from fakekube.util.rng import Rng
-from fakekube.util.tasks import Tasks, finish
+from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.apimachinery.http import Handler
+    from fakekube.client.resources import Resource
+    from fakekube.composition.clusterfaults import ClusterFaults
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.composition.world import Membership
+    from fakekube.faults.plan import Faults
     from fakekube.recording.recorder import Recorder
     from fakekube.runtime.component import Component
     from fakekube.runtime.manager import Manager
@@ -48,20 +51,13 @@ if TYPE_CHECKING:
     from fakekube.runtime.why import Answer
     from fakekube.storage.memory import Storage
     from fakekube.tracing.trace import Trace
+    from fakekube.util.choices import Choices
     from fakekube.webhooks.callables import Function
 
-Predicate = Callable[[], "bool | Awaitable[bool]"]
 Callback = Callable[..., Any] | str | None
 
 
-def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
-    """A snapshot, or that in a file. Raises SnapshotError, OSError."""
-    from fakekube.composition.snapshot import Snapshot, read
-
-    return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-
-
-class Cluster:
+class Cluster(Timed):
     """One cluster; an async context manager.
 
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``,
@@ -76,7 +72,8 @@ class Cluster:
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
     paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
     file of one, with the snapshot's options; keyword arguments that it decides are then refused.
-    ``member`` is for ``Fleet``, which says how time goes on.
+    ``schedule`` says what happens where a real cluster is free: ``1:17`` is the seed 17. ``member``
+    is for ``Fleet``, which says how time goes on.
     Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
@@ -84,17 +81,17 @@ class Cluster:
         self, *, options: ClusterOptions | None = None, outcome: Callback = None, on_exec: Callback = None,
         on_connect: Callback = None, on_metric: Callback = None, scheduler_plugins: Callback = None,
         extra: Iterable[Any] | str = (), state: "Snapshot | Path | str | None" = None,
-        load: "Path | str | Iterable[Path | str]" = (), member: "Membership | None" = None, **values: Any,
+        load: "Path | str | Iterable[Path | str]" = (), schedule: "Choices | str | None" = None,
+        member: "Membership | None" = None, **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
-        state = _snapshot(state) if state is not None else None
+        state = opened.snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
-        self._begins_with = self.options, state
-        self._member = member
-        world = member.world if member is not None else World(self.options, state.time if state is not None else None)
-        self.activity, self._clock, self.clock = world.activity, world.plain_clock, world.clock
-        self.outside, self.driver = world.outside, world.driver
+        self._begins_with, self._member = (self.options, state), member
+        self._world = world = member.world if member is not None else World(self.options, state and state.time, schedule)
+        self.activity, self.outside, self.driver = world.activity, world.outside, world.driver
+        self._clock, self.clock = world.plain_clock, world.clock
         self.driver.explainers.insert(0, self._reasons)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -106,13 +103,14 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()},
-            find_cluster=member.find if member is not None else None)
+            let_call=self._let_call, find_cluster=member.find if member is not None else None, choices=world.choices)
         self._identity = Identity(self.options)
         self.token = self._identity.token
         self._audit = audit_file(self.options.audit_log)
         self._front = Front(
             self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
+        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -122,6 +120,9 @@ class Cluster:
         self._registered += self._calls.let_call(
             self._controllers.addons(self.options), self._own_client, self._controllers.find_component)
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
+
+    def _let_call(self, addons: Iterable[Any]) -> list[Tree]:
+        return self._calls.let_call(addons, self.client, self._controllers.find_component)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
         """Make a server with a storage of its own.
@@ -147,9 +148,12 @@ class Cluster:
             self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
-            controllers=self._controllers, why=self.why, trace=self.trace)
+            controllers=self._controllers, why=self.why, trace=self.trace, faults=lambda: self.faults)
         self.apiserver.extra_paths[RECORDING] = self._front.answer
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
+        if self._faults is not None:
+            self._faults.stand_in(self.apiserver)
+        self._world.delay(self.apiserver)
 
     def _reasons(self) -> Iterable[str]:
         from fakekube.composition import reasons
@@ -158,13 +162,25 @@ class Cluster:
         return [*told, *reasons.warnings(self.apiserver.storage, told)]
 
     def _has_service_accounts(self) -> bool:
-        option = self.options.controllers
-        return option == "*" or "serviceaccount" in controllermanager.selected(option)
+        return "serviceaccount" in controllermanager.selected(self.options.controllers)
 
     @property
     def root_ca(self) -> str:
         """The certificate of the authority that clients trust, in PEM."""
         return self._identity.root_ca
+
+    @property
+    def faults(self) -> "Faults":
+        """What goes wrong on purpose: ``cluster.faults.add(resources="jobs", error="EtcdTimeout")``
+        (docs/faults.md).
+        """
+        if self._faults is None:
+            from fakekube.composition.clusterfaults import ClusterFaults
+
+            self._faults = ClusterFaults(
+                lambda: self.apiserver, self.restart_controller, clock=self._clock, rng=self.rng, driver=self.driver,
+                tasks=self.tasks, calls=self._calls)
+        return self._faults.faults
 
     @property
     def metrics(self) -> "Metrics":
@@ -180,6 +196,8 @@ class Cluster:
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             await self.stop()
+            if self._faults is not None:
+                self._faults.faults.check()  # which raises FaultNeverMet
             return
         await self.close()
         self.driver.note_failure(error)
@@ -192,6 +210,8 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         if self._member is None:
             self.driver.start(self.tasks)
+        if self._planned_faults:
+            self.faults.add_all(self._planned_faults)
         await self._start_controllers()
         await self._load_manifests()
 
@@ -213,6 +233,7 @@ class Cluster:
             is_served=lambda: bool(self._front.servers))
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
+        self._world.begin(self.apiserver.storage)
 
     # moments
 
@@ -256,7 +277,7 @@ class Cluster:
         """
         from fakekube.composition.snapshot import OF_THE_READER
 
-        state = _snapshot(snapshot)
+        state = opened.snapshot(snapshot)
         options = state.options_with({"clock": self.options.clock})
         ours = {name: getattr(self.options, name) for name in OF_THE_READER}
         await self._become(replace(options, **ours), state, state.time)
@@ -273,6 +294,8 @@ class Cluster:
         self._controllers.reset()
         if self.clock.paused and self.clock.mode != "manual":
             self.clock.resume()
+        if self._planned_faults or self._faults is not None:
+            self.faults.begin(self._planned_faults)
         began = clock_of(options, self.activity, state.time if state is not None else None).time()
         await self._become(options, state, began)
         if was_running:
@@ -354,33 +377,6 @@ class Cluster:
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""
         return self.manager.component(name)
 
-    # time
-
-    async def settle(self, *, grace: Duration | None = None) -> None:
-        """Return once nothing is left to do at the present time.
-
-        Clients outside are quiet by then; ``grace`` says for how long, in place of the option.
-        """
-        await self.driver.settle(grace=grace)
-
-    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
-        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta.
-
-        Before each, clients outside are quiet for ``grace``, in real time.
-        """
-        await self.driver.advance(duration, grace=grace)
-
-    async def run_until(
-        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
-    ) -> None:
-        """Let time pass until ``predicate()`` (plain or async) is true.
-
-        Before time moves, clients outside are quiet for ``grace``, in real time.
-        Raises Stalled, which says what is pending, when it is false and nothing is left that could
-        make it true; with ``within`` also when so much time has passed.
-        """
-        await self.driver.run_until(predicate, within=within, grace=grace)
-
     # use
 
     async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
@@ -436,10 +432,7 @@ class Cluster:
 
             configuration = functionwebhooks.register(
                 self._calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
-            if self._is_started:
-                resource = functionwebhooks.resource_of(configuration)
-                finish(self._own_client.create(resource, copy.deepcopy(configuration)))
-            self._registered.append(configuration)
+            self._keep(functionwebhooks.resource_of(configuration), configuration)
             return function
 
         return register
@@ -457,9 +450,13 @@ class Cluster:
         """
         service = self._calls.registered.add(
             name, server, ca_bundle=ca_bundle, group_priority=group_priority, version_priority=version_priority)
+        self._keep(API_SERVICES, service)
+
+    def _keep(self, resource: "Resource", registered: Tree) -> None:
+        """Have an object that stands for something in this process, after a reset, too."""
         if self._is_started:
-            finish(self._own_client.create(API_SERVICES, copy.deepcopy(service)))
-        self._registered.append(service)
+            self._world.finish(self._own_client.create(resource, copy.deepcopy(registered)))
+        self._registered.append(registered)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.

@@ -6,6 +6,7 @@ cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledBy
 """
 
 import asyncio
+import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.runtime.why import Answer
+    from fakekube.util.choices import Choices
 
 KUBELET = "kubelet"
 USER = UserInfo("system:kube-controller-manager", ("system:masters",))
@@ -128,6 +130,15 @@ async def install(
         await addons.install(client, made, conversion)
 
 
+def _process_of(name: str) -> str:
+    """In which process a component runs on a real cluster: those of kube-controller-manager share
+    one, and so its caches.
+    """
+    found = installed()
+    together = name in found.entry_points and name not in found.addons and name not in (KUBELET, "scheduler")
+    return "kube-controller-manager" if together else name
+
+
 GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
 """The add-ons that gates of ours are of no use without."""
 
@@ -151,13 +162,18 @@ class ControllerManager:
 
     ``extra`` are components that run besides the installed ones. ``callbacks`` are options that
     every component gets; so is ``find_cluster``, which leads to other clusters of a fleet. ``fail``
-    is called with errors outside of a reconcile.
+    is called with errors outside of a reconcile; ``let_call`` lets webhooks, conversions and APIs
+    of add-ons be called, where they cannot yet, and gives the objects that stand for them.
+    ``choices`` say who hears first, if anybody does.
     """
 
     def __init__(
         self, *, clock: Clock, activity: Activity, tasks: Tasks, fail: Callable[[BaseException], None],
-        extra: Iterable[Any], callbacks: Mapping[str, Any], find_cluster: "Find | None" = None,
+        extra: Iterable[Any], callbacks: Mapping[str, Any], let_call: "Callable[[Iterable[AddOn]], list[Tree]]",
+        find_cluster: "Find | None" = None, choices: "Choices | None" = None,
     ) -> None:
+        self._let_call, self._choices = let_call, choices
+        self._late: dict[str, list[Tree]] = {}  # by add-on that is started by name: what stands for its webhooks and APIs
         self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
         self._extra, self.callbacks, self._find_cluster = list(extra), callbacks, find_cluster
         # add-ons as they are configured, which all runs share; and those configurations
@@ -250,7 +266,7 @@ class ControllerManager:
                     "expression_warnings": expression_warnings(plane.apiserver),
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
-                presence=plane.apiserver.presence, metrics=self.metrics)
+                presence=plane.apiserver.presence, metrics=self.metrics, choices=self._choices, process_of=_process_of)
             await self._add(*names, is_served=is_served)
             for extra in (*self._extra, *_addons_of_gates(options.feature_gates), *_of_server(options)):
                 await self._add_made(extra)
@@ -288,9 +304,15 @@ class ControllerManager:
                 await turn()
 
     async def _add_made(self, made: "Runnable | Declaration | AddOn") -> None:
+        from fakekube.runtime.addon import AddOn
+
         await install(self._client, made)
         for part in parts_of(made):
             self.manager.add(part)
+        if isinstance(made, AddOn) and (late := self._late.setdefault(made.name, self._let_call([made]))):
+            from fakekube.composition.manifests import create_all
+
+            await create_all(self._client, copy.deepcopy(late))
 
     async def stop(self) -> None:
         """Stop the controllers; harmless when they do not run."""

@@ -11,6 +11,9 @@
                                    it go on; ``&output=text`` for people
     GET  /fakekube/v1/trace        what led to the state of ``?object=pod/x``; ``&field=`` and
                                    ``&last=`` choose, ``&output=`` is json, text or chrome
+    GET  /fakekube/v1/faults       what goes wrong on purpose, how often it was met, and by whom
+    POST /fakekube/v1/faults       one more fault, or a plan of some (docs/faults.md)
+    DELETE /fakekube/v1/faults     no faults any more; ``?name=x``: not that one
 
 What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.snapshot import Snapshot
+    from fakekube.faults.plan import Faults
     from fakekube.runtime.why import Answer
     from fakekube.tracing.trace import Trace
     from fakekube.util.activity import Activity
@@ -48,21 +52,22 @@ CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
 WHY_FIELDS = ("object", "namespace", "output")
 TRACE_FIELDS = ("object", "namespace", "field", "last", "output")
-MAX_LAST_DIGITS = 9
+LATEST_MEETINGS = 100
+MAX_LAST, MAX_LAST_DIGITS = 1_000, 9
 
 
 def install(
     apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-    controllers: "ControllerManager", why: "Why", trace: "TraceOf",
+    controllers: "ControllerManager", why: "Why", trace: "TraceOf", faults: "Callable[[], Faults]",
 ) -> None:
     """Let a cluster's server answer these paths.
 
     ``activity`` is that of the cluster, held while a request is answered.
     """
-    api = FakekubeAPI(clock, activity, take_snapshot, controllers, why, trace)
+    api = FakekubeAPI(clock, activity, take_snapshot, controllers, why, trace, faults)
     apiserver.extra_paths |= {
         f"{PREFIX}/clock": api.clock, f"{PREFIX}/controllers": api.controllers, f"{PREFIX}/snapshot": api.snapshot,
-        f"{PREFIX}/why": api.why, f"{PREFIX}/trace": api.trace}
+        f"{PREFIX}/why": api.why, f"{PREFIX}/trace": api.trace, f"{PREFIX}/faults": api.faults}
 
 
 class FakekubeAPI:
@@ -70,8 +75,9 @@ class FakekubeAPI:
 
     def __init__(
         self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
-        controllers: "ControllerManager", why: "Why", trace: "TraceOf",
+        controllers: "ControllerManager", why: "Why", trace: "TraceOf", faults: "Callable[[], Faults]",
     ) -> None:
+        self._faults = faults
         self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
         self._controllers, self._why, self._trace = controllers, why, trace
 
@@ -118,6 +124,41 @@ class FakekubeAPI:
         except OptionError as error:
             raise errors.bad_request(str(error)) from error
 
+    async def faults(self, request: Request) -> Response:
+        """The faults, after what the request does to them.
+
+        Raises APIError 400 for what is no plan, 404 for a name that none has, 405; nothing has
+        changed then.
+        """
+        faults = self._faults()
+        if request.method == "POST":
+            self._add_faults(faults, _body(request))
+        elif request.method == "DELETE":
+            name = request.param("name")
+            found = faults.named(name)
+            if name and found is None:
+                raise errors.APIError(404, "NotFound", f"there is no fault {name!r}", {"name": name})
+            for fault in [found] if found is not None else faults:
+                fault.remove()
+        elif request.method != "GET":
+            raise errors.method_not_allowed()
+        items = [{
+            "name": fault.name, "what": fault.rule.what, "seen": fault.seen, "met": fault.met,
+            "rule": fault.rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)} for fault in faults]
+        meetings = [
+            {**meeting._asdict(), "time": times.format_micro_time(meeting.time)}
+            for meeting in faults.meetings[-LATEST_MEETINGS:]]
+        return _json({"kind": "FaultList", "apiVersion": API_VERSION, "items": items, "meetings": meetings})
+
+    @staticmethod
+    def _add_faults(faults: "Faults", plan: Tree) -> None:
+        from fakekube.faults.rules import FaultError, rules_of
+
+        try:
+            faults.add_all(rules_of(plan))
+        except FaultError as error:
+            raise errors.bad_request(str(error)) from None
+
     async def snapshot(self, request: Request) -> Response:
         """All of the cluster, as a file. Raises APIError 405."""
         if request.method != "GET":
@@ -142,6 +183,8 @@ class FakekubeAPI:
         last = str(wanted.get("last", 20))
         if not last.isdecimal() or len(last) > MAX_LAST_DIGITS:
             raise errors.bad_request("last is no number of changes")
+        if not 0 < int(last) <= MAX_LAST:
+            raise errors.bad_request(f"last is more than {MAX_LAST:,}, or all: so many are told of a snapshot, by trace --from")
         found = await self._trace(
             str(wanted["object"]), namespace=str(wanted.get("namespace") or "default"), field=str(wanted.get("field") or ""),
             last=int(last))
@@ -184,6 +227,18 @@ def fields_wanted(request: Request, fields: tuple[str, ...]) -> Tree:
     Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
     none.
     """
+    body = _body(request)
+    wanted: Tree = {name: values[0] for name, values in request.query.items()} | body
+    unknown = [name for name in wanted if name not in fields and name not in ("kind", "apiVersion")]
+    if unknown:
+        raise errors.bad_request(f"unknown field {unknown[0]!r}: known are {', '.join(fields)}")
+    if not any(name in wanted for name in fields):
+        raise errors.bad_request(f"nothing to do: give one of {', '.join(fields)}")
+    return wanted
+
+
+def _body(request: Request) -> Tree:
+    """The fields of the body. Raises APIError 415 and 400 as ``_wanted``."""
     kind = request.headers.get("content-type")
     if kind is not None and kind.partition(";")[0].strip().lower() != JSON:
         raise errors.unsupported_media_type(f"the body is to be {JSON}, and its Content-Type is {go_quote(kind)}")
@@ -193,13 +248,7 @@ def fields_wanted(request: Request, fields: tuple[str, ...]) -> Tree:
         raise errors.bad_request(f"the body is no JSON: {error}") from error
     if not isinstance(body, dict):
         raise errors.bad_request("the body is no JSON object")
-    wanted: Tree = {name: values[0] for name, values in request.query.items()} | body
-    unknown = [name for name in wanted if name not in fields and name not in ("kind", "apiVersion")]
-    if unknown:
-        raise errors.bad_request(f"unknown field {unknown[0]!r}: known are {', '.join(fields)}")
-    if not any(name in wanted for name in fields):
-        raise errors.bad_request(f"nothing to do: give one of {', '.join(fields)}")
-    return wanted
+    return body
 
 
 def _clock_wanted(request: Request) -> Tree:

@@ -15,15 +15,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from fakekube.composition.cluster import Cluster, Predicate
+from fakekube.composition.cluster import Cluster
 from fakekube.composition.links import Link
 from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.timed import Timed
 from fakekube.composition.world import Membership, World
-from fakekube.util.durations import Duration
 from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.composition.servedfleet import ServedFleet
+    from fakekube.util.choices import Choices
 
 DOMAIN = "fleet.invalid"
 """A kubeconfig within a fleet names ``https://MEMBER.fleet.invalid``."""
@@ -33,20 +34,22 @@ OF_WORLDS = ("clock", "start", "seed", "grace")
 """The options that all members share."""
 
 
-class Fleet(Mapping[str, Cluster]):
+class Fleet(Timed, Mapping[str, Cluster]):
     """Clusters by name; an async context manager.
 
     ``options`` are keyword arguments of every ``Cluster``, ``members`` those of single ones, by
     name: ``members={"manager": {"nodes": 0}}``. The clock, its start, the seed and ``grace`` are
-    the fleet's. Each member draws from the seed for itself. Raises OptionError.
+    the fleet's. Each member draws from the seed for itself. ``schedule`` as for ``Cluster``, for
+    all of them together. Raises OptionError.
     """
 
     def __init__(
-        self, *names: str, members: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), **options: Any,
+        self, *names: str, members: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+        schedule: "Choices | str | None" = None, **options: Any,
     ) -> None:
         _check(names, members, options)
         shared = {name: value for name, value in options.items() if name in OF_WORLDS}
-        self._world = World(ClusterOptions.of(**shared))
+        self._world = World(ClusterOptions.of(**shared), schedule=schedule)
         self.driver, self.clock = self._world.driver, self._world.clock
         self._tasks = Tasks(on_failure=self.driver.fail)
         self._clusters: dict[str, Cluster] = {}
@@ -146,22 +149,6 @@ class Fleet(Mapping[str, Cluster]):
             for number, (name, cluster) in enumerate(self._clusters.items())}
         self._served = ServedFleet(servers)
         return self._served
-
-    # time
-
-    async def settle(self, *, grace: Duration | None = None) -> None:
-        """As ``Cluster.settle``, of all members."""
-        await self.driver.settle(grace=grace)
-
-    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
-        """As ``Cluster.advance``, for all members."""
-        await self.driver.advance(duration, grace=grace)
-
-    async def run_until(
-        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
-    ) -> None:
-        """As ``Cluster.run_until``, for all members. Raises Stalled."""
-        await self.driver.run_until(predicate, within=within, grace=grace)
 
 
 def names_of(text: str) -> tuple[str, ...]:

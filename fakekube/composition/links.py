@@ -1,11 +1,13 @@
 """How one cluster of a fleet reaches another: a transport that outages can cut.
 
-Requests come to the other cluster as if from the network: its authenticator decides who asks.
-Upstream's counterpart is the network between clusters.
+Requests come to the other cluster as if from the network: its authenticator decides who asks, and
+what the sender acts on is not known there, nor here what led to an event there: versions count for
+each cluster. Upstream's counterpart is the network between clusters.
 """
 
 from typing import TYPE_CHECKING
 
+from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.http import Frame, Request, Response, Sink, Stream
 from fakekube.client.transport import TransportError
 
@@ -24,7 +26,11 @@ class Link:
     async def request(self, request: Request) -> Response:
         """The cluster's answer. Raises TransportError while the link is cut."""
         self._check(request)
-        response = await self._cluster.apiserver.handle(request)
+        acting = ACTING.set(None)
+        try:
+            response = await self._cluster.apiserver.handle(request)
+        finally:
+            ACTING.reset(acting)
         self._check(request)  # it was cut before the answer came
         if response.stream is not None:
             response.stream = _CutStream(response.stream, self._streams)
@@ -73,7 +79,9 @@ class _CutStream:
 
     def send(self, frame: Frame) -> None:
         if self._sink is not None:
+            acting = ACTING.set(None)
             self._sink.send(frame)
+            ACTING.reset(acting)
 
     def end(self) -> None:
         self._streams.pop(self, None)

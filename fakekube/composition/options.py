@@ -135,6 +135,8 @@ class ClusterOptions:
     anonymous_auth: bool | None = None
     # where audit events are written as lines of JSON; "-" is standard output
     audit_log: str = ""
+    # what goes wrong on purpose: a file, a mapping with ``faults``, or a list of rules
+    faults: Any = ""
     # where what clients ask is recorded: a file, or a fakekube.recording.recorder.Recorder
     record: Any = ""
     # names by which clients reach a served cluster, besides its own; "*" is any

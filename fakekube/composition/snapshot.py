@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
@@ -31,7 +32,7 @@ MAY_DIFFER = ("clock", "controllers")
 BEGIN = b'{"format":"%s"' % FORMAT.encode()
 OF_THE_READER = (
     "allow_host", "allow_origin", "webhook_services", "cache_mutation_detector", "tls", "token_auth_file", "anonymous_auth",
-    "audit_log", "record")
+    "audit_log", "faults", "record")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning
@@ -137,6 +138,8 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
             fields_of=_fields_of(options))
         if not is_holdable(float(header["time"])):
             raise ValueError("time")
+        if not is_holdable(parse_time(header["started"])):
+            raise ValueError("started")
         return Snapshot(
             options, storage, float(header["time"]), str(header["started"]), list(header["rng"]), dict(header["components"]))
     except (Damaged, OptionError) as error:

@@ -8,6 +8,7 @@ from fakekube.apimachinery.times import parse_time
 from fakekube.composition.objectnames import object_named
 from fakekube.composition.storedkinds import Kinds
 from fakekube.tracing.reading import Asked, trace
+from fakekube.util import turns
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
@@ -22,4 +23,11 @@ async def of_object(
     resource, name = await object_named(client, what)
     options = snapshot.options
     asked = Asked(Kinds(options).stored_as(resource), namespace if resource.namespaced else "", name, last, field)
-    return trace(snapshot.storage, asked, started=parse_time(snapshot.started), seed=options.seed)
+
+    def read(turn: turns.Turn) -> "Trace":
+        return trace(snapshot.storage, asked, started=parse_time(snapshot.started), seed=options.seed, turn=turn)
+
+    try:
+        return read(turns.Turn())
+    except turns.TakesLong:
+        return await turns.in_turns(read)

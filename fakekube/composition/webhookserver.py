@@ -58,7 +58,7 @@ class WebhookServer:
             return self
         from aiohttp import web
 
-        context, bundle = _certificate(self._host)
+        context, bundle = certificate(self._host)
         application = web.Application()
         application.router.add_post("/convert/{name}", self._convert)
         application.router.add_post("/{name:.+}", self._answer)
@@ -125,13 +125,16 @@ class WebhookServer:
             {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}))
 
 
-def _certificate(host: str) -> tuple[ssl.SSLContext, bytes]:
+def certificate(*hosts: str) -> tuple[ssl.SSLContext, bytes]:
+    """What a server needs to be these hosts, and the authority that says so, in PEM. Raises
+    OptionError without the extra ``tls``.
+    """
     try:
         import trustme
     except ImportError as error:
-        raise OptionError("webhooks on a server need the extra tls: pip install 'fakekube[tls]'") from error
+        raise OptionError("what a cluster asks needs the extra tls: pip install 'fakekube[tls]'") from error
     authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(host).configure_cert(context)
+    authority.issue_cert(*hosts).configure_cert(context)
     return context, authority.cert_pem.bytes()
 
 

@@ -35,7 +35,7 @@ class ConvertedStream:
         self._conversion: Conversion = conversion
         self._remote: RemoteConversion = conversion.remote
         self._render = render
-        self._stream = WatchStream(
+        self.stored = WatchStream(
             scope.kind, scope.store.bucket, namespace, options, clock, empty=lambda: scope.empty, as_stored=True,
             timeout_seconds=watch_timeout_seconds(options, services.rng))
         self._sink: Sink | None = None
@@ -46,12 +46,12 @@ class ConvertedStream:
         """Send what is due, then everything that happens until ``stop``."""
         self._sink = sink
         self._tasks.spawn(self._pass_on(), "conversion of a watch")
-        self._stream.start(self)
+        self.stored.start(self)
 
     def stop(self) -> None:
         """The receiver is gone. May be called more than once."""
         self._sink = None
-        self._stream.stop()
+        self.stored.stop()
         self._frames.put_nowait(None)
 
     # what the stream of stored objects sends to
@@ -76,7 +76,7 @@ class ConvertedStream:
                 break
         if self._sink is not None:
             sink, self._sink = self._sink, None
-            self._stream.stop()
+            self.stored.stop()
             sink.end()
 
     async def _converted(self, event: Tree) -> Tree:

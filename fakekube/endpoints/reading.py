@@ -124,7 +124,7 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
         namespace = info.namespace if kind.namespaced else ""
         clock = request.patience or services.clock
         converted = ConvertedStream(scope, namespace, options, clock, _render(scope, request, form))
-        return Response(200, stream=converted, is_watch=True)
+        return services.watches.opened(converted.stored, info, request, Response(200, stream=converted, is_watch=True))
     stream = WatchStream(
         kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, request.patience or services.clock,
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=lambda: scope.empty, render=_render(scope,
@@ -135,8 +135,10 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     headers = list(GZIPPED) if compressed else []
     if form.media == PROTOBUF:
         frames = ProtobufStream(stream, scope.services.protobuf)
-        return Response(200, content_type=STREAM_TYPES[1], headers=headers, stream=frames, is_watch=True)
-    return Response(200, headers=headers, stream=stream, is_watch=True)
+        response = Response(200, content_type=STREAM_TYPES[1], headers=headers, stream=frames, is_watch=True)
+    else:
+        response = Response(200, headers=headers, stream=stream, is_watch=True)
+    return services.watches.opened(stream, info, request, response)
 
 
 def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree] | None:

@@ -12,6 +12,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import ANONYMOUS
 from fakekube.endpoints import negotiation
 from fakekube.endpoints.negotiation import PROTOBUF, Form
+from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Kind, Subresource
@@ -36,6 +37,7 @@ class Services:
     ) -> None:
         self.resources, self.stores, self.cluster = resources, stores, stores.cluster
         self.clock, self.rng, self.definitions = clock, rng, definitions
+        self.watches = OpenWatches()
         self._protobuf: ProtobufCodec | None = None
         self._codecs: dict[GroupVersionKind, Codec | None] = {}
         resources.on_change(lambda kind, _last: self._codecs.pop(kind.gvk, None))

@@ -79,12 +79,23 @@ class WatchStream:
         self._sink: Sink | None = None
         self._subscription: Subscription | None = None
         self._timers: dict[str, Timer] = {}
+        self._through: Callable[[Sink], Sink] | None = None
+        self.on_stop: Callable[[], None] | None = None
+
+    def divert(self, through: Callable[[Sink], Sink]) -> None:
+        """Let what this stream sends go through a sink in front of its receiver's, once, from now
+        on.
+        """
+        if self._sink is None:
+            self._through = through
+        else:
+            self._sink = through(self._sink)
 
     # the stream
 
     def start(self, sink: Sink) -> None:
         """Send what is due, then everything that happens until ``stop``."""
-        self._sink = sink
+        self._sink = sink = sink if self._through is None else self._through(sink)
         clock, timeout = self._clock, self._timeout_seconds
         lazy = timeout >= SOMEBODY_WAITS_BELOW_SECONDS
         self._timers["end"] = clock.call_later(max(0.0, timeout), self._end, lazy=lazy)
@@ -106,6 +117,9 @@ class WatchStream:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+        on_stop, self.on_stop = self.on_stop, None
+        if on_stop is not None:
+            on_stop()
 
     def _end(self) -> None:
         sink = self._sink

@@ -27,7 +27,7 @@ class Unpacking:
         headers: dict[str, str] = line.get("headers") or {}
         if not any(PROTOBUF in headers.get(name, "") for name in ("content-type", "accept")):
             return
-        read = True
+        read, sent = True, lines.body_of(line).startswith(MAGIC)
         for name in ("body", "answer"):
             data = lines.body_of(line, name)
             if not data.startswith(MAGIC):
@@ -41,5 +41,5 @@ class Unpacking:
                 line.pop(f"{name}Base64", None)
         if read:
             line["headers"] = {
-                **headers, **({"content-type": JSON} if "body" in line else {}),
+                **headers, **({"content-type": JSON} if sent else {}),
                 "accept": JSON if PROTOBUF in headers.get("accept", "") else headers.get("accept", JSON)}

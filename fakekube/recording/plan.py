@@ -27,6 +27,7 @@ NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
 
 OWN_PATH = "a path of fakekube's own"
 LIVE = "commands, ports and logs of containers are not asked again"
+NOT_SERVED = "its API group is not served there"
 CACHED = "its client had the answer already"
 OTHER_SETUP = "its cluster had"
 LATER = "the same look follows, with nothing written between"
@@ -88,17 +89,18 @@ def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
 
 def plan(
     test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False, setup: Sequence[str] = (),
+    groups: Sequence[str] | None = None,
 ) -> Conversation:
     """What is played of one conversation; ``facts`` are those of the cluster that was asked.
 
     ``cluster_scoped`` allows what has no namespace. Of a cluster that had a ``setup`` that is not
-    there nothing is played.
+    there nothing is played. ``groups`` are the API groups that are served there.
     """
     if setup:
         reason = f"{OTHER_SETUP} {', '.join(setup)}: --any-setup plays it all the same"
         return Conversation(test, facts, [Step(exchange, reason) for exchange in exchanges])
     steps = [Step(exchange) for exchange in exchanges]
-    planner = _Planner(facts, cluster_scoped=cluster_scoped)
+    planner = _Planner(facts, cluster_scoped=cluster_scoped, groups=groups)
     for step in steps:
         step.reason = planner.reason(step.exchange)
     _leave_out_looks(steps)
@@ -126,8 +128,9 @@ def _shows_namespace(exchange: Exchange) -> bool:
 class _Planner:
     """Knows what the conversation has made so far."""
 
-    def __init__(self, facts: Tree, *, cluster_scoped: bool) -> None:
-        self._facts, self._cluster_scoped = facts, cluster_scoped
+    def __init__(self, facts: Tree, *, cluster_scoped: bool, groups: Sequence[str] | None) -> None:
+        self._facts, self._cluster_scoped, self._groups = facts, cluster_scoped, groups
+        self._defined: dict[str, None] = {}  # groups of definitions that are made
         self.created: dict[str, None] = {}
         self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
         self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
@@ -154,6 +157,9 @@ class _Planner:
             return BYTES
         if line.get("masked") and not exchange.is_read:
             return MASKED
+        group = exchange.path.split("/")[2] if exchange.path.startswith("/apis/") else ""
+        if group and exchange.code < 400 and self._groups is not None and group not in (*self._groups, *self._defined):
+            return NOT_SERVED
         if not info.is_resource:
             return "" if exchange.is_read else NOT_OURS
         if (info.group, info.resource) in self._undefined:
@@ -193,10 +199,14 @@ class _Planner:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
         if info.resource in FOR_ALL:
             return SAYS_FOR_ALL
+        spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
+        if info.resource == DEFINITIONS:
+            group = str(spec.get("group"))
+            if self._cluster_scoped:
+                self._defined[group] = None
+            else:
+                self._undefined[group, str((spec.get("names") or {}).get("plural"))] = None
         if not self._cluster_scoped:
-            if info.resource == DEFINITIONS and isinstance(exchange.answer, dict):
-                spec: Any = exchange.answer.get("spec") or {}
-                self._undefined[str(spec.get("group")), str((spec.get("names") or {}).get("plural"))] = None
             return CLUSTER_SCOPED
         if exchange.code < 300:
             self.objects[info.resource, name] = None

@@ -204,6 +204,9 @@ class _Play:
         if body:  # a client that leaves it out means JSON, and ours would say something else
             headers.setdefault("content-type", "application/json")
         path = exchange.path if info.resource == DEFINITIONS else translation.path(exchange.path)
+        query = translation.query(exchange.query)
+        if path.startswith("/openapi/"):  # whose documents are other ones there
+            query.pop("hash", None)
         if info.namespaced and not exchange.is_read:
             self.removal.collections[translation.path(_collection_path(exchange))] = None
         if info.resource == NAMESPACES and exchange.method == "POST" and isinstance(tree, dict):
@@ -211,7 +214,7 @@ class _Play:
             name = (tree.get("metadata") or {}).get("name")
             self.removal.namespaces |= {name: None} if isinstance(name, str) and name.startswith(translation.prefix) else {}
         return await self._target.ask(
-            exchange.method, path, query=translation.query(exchange.query), body=body, headers=headers, user=self._user(line))
+            exchange.method, path, query=query, body=body, headers=headers, user=self._user(line))
 
     def _tree_to_send(self, exchange: Exchange) -> Json:
         """The body as it is sent, where it is JSON or YAML."""

@@ -22,6 +22,7 @@ class Found(NamedTuple):
     namespaces: tuple[str, ...] = ()  # of others
     nodes: int = 0
     gates: tuple[str, ...] = ()  # feature gates that are on, as far as it tells
+    groups: tuple[str, ...] = ()  # API groups that are served
 
 
 def of_plan(conversations: Sequence[Conversation], found: Found) -> Iterator[str]:

@@ -39,7 +39,10 @@ class Buckets:
 
     def existing(self, resource: GroupResource) -> Bucket | None:
         """The bucket of a resource, if somebody has asked for it already."""
-        return self.bucket(resource) if resource in self._buckets or self.storage.has(resource) else None
+        found = self._buckets.get(resource)
+        if found is None and self.storage.has(resource):
+            found = self._make(resource)
+        return found
 
     def open_in(self, storage: Storage, resource: GroupResource) -> Bucket:
         """The bucket of a resource in another storage, made if there is none, without first

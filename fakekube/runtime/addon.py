@@ -81,8 +81,8 @@ class AddOn(NamedTuple):
     ``manifests`` are objects to be there before the controllers run: trees, YAML texts, or files
     and directories (their paths). Definitions among them are waited for, and those that
     ``conversions`` names (``webs.example.com``) have a conversion webhook, which is that function.
-    ``apis`` are there in a ``Cluster`` alone. ``explainers`` add lines to what ``Stalled`` and
-    ``cluster.explain`` say; ``why`` are, by resource, what answers ``Cluster.why`` for its objects.
+    ``explainers`` add lines to what ``Stalled`` and ``cluster.explain`` say; ``why`` are, by
+    resource, what answers ``Cluster.why`` for its objects.
     """
 
     name: str

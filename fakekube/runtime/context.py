@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fakekube.cache.typed import TypedLister
     from fakekube.client.recorder import EventBroadcaster, Recorder
     from fakekube.runtime.why import Why
+    from fakekube.util.choices import Choices
 
 
 class Context:
@@ -50,7 +51,7 @@ class Context:
         self, name: str, *, client: Client, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
         informers: Informers, events: "Callable[[], EventBroadcaster]", version: str = "",
         gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None, metrics: Metrics | None = None,
-        user_agent: str = "", user: UserInfo | None = None,
+        user_agent: str = "", user: UserInfo | None = None, choices: "Choices | None" = None,
     ) -> None:
         self.name, self.clock, self.activity, self.rng = name, clock, activity, rng
         self.version, self.gates, self.options = version, gates or {}, options or {}
@@ -58,19 +59,24 @@ class Context:
         self.explainers: list[Callable[[], Iterator[str]]] = []
         self.why: dict[GroupResource, Why] = {}  # answers why objects of a resource wait
         self._parent_client, self._user_agent, self._user = client, user_agent, user
+        self._choices = choices
         self._parent_tasks, self._informers, self._events = tasks, informers, events
         self._registrations: list[Registration] = []
         self._queues: list[WorkQueue[Any]] = []
         self._used: dict[int, SharedInformer] = {}
         self._on_close: list[Callable[[], object]] = []
+        self._parent: Context | None = None
         self._children: list[Context] = []
 
-    def scoped(self, name: str, *, user_agent: str = "", user: UserInfo | None = None) -> "Context":
-        """The context of another component."""
+    def scoped(
+        self, name: str, *, user_agent: str = "", user: UserInfo | None = None, informers: Informers | None = None,
+    ) -> "Context":
+        """The context of another component, which may have caches of its own."""
         return Context(
             name, client=self._parent_client, clock=self.clock, activity=self.activity, rng=self.rng.fork(name),
-            tasks=self._parent_tasks, informers=self._informers, events=self._events, version=self.version, gates=self.gates,
-            options=self.options, metrics=self.metrics, user_agent=user_agent or name, user=user,
+            tasks=self._parent_tasks, informers=informers or self._informers, events=self._events, version=self.version,
+            gates=self.gates, options=self.options, metrics=self.metrics, user_agent=user_agent or name, user=user,
+            choices=self._choices,
         )
 
     def child(self, name: str) -> "Context":
@@ -82,8 +88,10 @@ class Context:
             name, client=self._parent_client, clock=self.clock, activity=self.activity, rng=self.rng.fork(name),
             tasks=self.tasks, informers=self._informers, events=self._events, version=self.version, gates=self.gates,
             options=self.options, metrics=self.metrics, user_agent=self._user_agent, user=self._user,
+            choices=self._choices,
         )
         made.why = self.why
+        made._parent = self
         self._children.append(made)
         return made
 
@@ -156,13 +164,18 @@ class Context:
         return registration
 
     async def wait_for_sync(self) -> None:
-        """Return once every cache that this context was asked for holds its first list."""
+        """Return once every cache that this context was asked for holds its first list, and for a
+        part those of its component: what they share is made of them.
+        """
+        if self._parent is not None:
+            await self._parent.wait_for_sync()
         for informer in list(self._used.values()):
             await informer.wait_for_sync()
 
     def queue(self, name: str = "", *, limiter: RateLimiter[Any] | None = None) -> WorkQueue[Any]:
         """A work queue, shut down when the component stops."""
-        queue: WorkQueue[Hashable] = WorkQueue(self.clock, self.activity, limiter=limiter, name=name or self.name)
+        queue: WorkQueue[Hashable] = WorkQueue(
+            self.clock, self.activity, limiter=limiter, name=name or self.name, choices=self._choices)
         self._queues.append(queue)
         self.metrics.watch_queue(queue)
         return queue

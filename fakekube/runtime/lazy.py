@@ -132,8 +132,12 @@ class LazyController:
             if not self._start_due and (counts is None or counts(obj)):
                 self._start_soon(by_informer=True)
 
+        def changed(_: Tree, obj: Tree) -> None:
+            if not self._start_due and (counts is None or counts(obj)):
+                self._start_soon(by_informer=True)
+
         assert self._context is not None, "it was started"
-        registration = self._context().add_handler(resource, seen, lambda _, new: seen(new), since=since)
+        registration = self._context().add_handler(resource, seen, changed, since=since)
         self._cancels.append(registration.remove)
 
     def _start_soon(self, *, by_informer: bool = False) -> None:

@@ -5,7 +5,7 @@ Upstream: controller-runtime/pkg/manager. A component is a declared controller, 
 kubelet, a scheduler) is one too.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from fakekube.util.tasks import Tasks
 if TYPE_CHECKING:
     from fakekube.client.recorder import EventBroadcaster
     from fakekube.runtime.why import Answer
+    from fakekube.util.choices import Choices
 
 
 class Manager:
@@ -36,7 +37,8 @@ class Manager:
     ``on_failure`` of ``tasks`` hears of components that break. ``presence`` lets the caches of
     unused resources wait. ``detector`` proves that components change nothing in their caches.
     ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them
-    to count in.
+    to count in. Where ``choices`` say who hears first, components have caches of their own, but for
+    those that ``process_of`` says to run in one process.
     """
 
     def __init__(
@@ -44,15 +46,21 @@ class Manager:
         gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None,
         detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
         presence: ResourcePresence | None = None, metrics: Metrics | None = None,
+        choices: "Choices | None" = None, process_of: Callable[[str], str] = str,
     ) -> None:
         self.tasks = tasks.child()
-        self.informers = Informers(
-            client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
+        self._make_informers: Callable[[Client], Informers] = partial(
+            Informers, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
             watch_timeout_seconds=watch_timeout_seconds, presence=presence,
         )
+        self.informers = self._make_informers(client)
+        self._client, self._choices, self._process_of = client, choices, process_of
+        self._informers_of: dict[str, Informers] = {}  # by process, where each has its own
+        self._started = False
         self._root = Context(
             "manager", client=client, clock=clock, activity=activity, rng=rng, tasks=self.tasks,
             informers=self.informers, events=lambda: self.events, version=version, gates=gates, options=options, metrics=metrics,
+            choices=choices,
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context | None] = {}  # None: it has needed none yet
@@ -115,7 +123,24 @@ class Manager:
         for name in self.names:
             if name not in without and not self._wait_for_need(name):
                 await self.start_component(name)
-        self.informers.start()
+        self._started = True
+        for informers in self._all_informers():
+            informers.start()
+
+    def _all_informers(self) -> list[Informers]:
+        return [self.informers, *self._informers_of.values()]
+
+    def _informers_for(self, name: str) -> Informers:
+        """The caches of the process that a component runs in."""
+        if self._choices is None:
+            return self.informers
+        process = self._process_of(name)
+        found = self._informers_of.get(process)
+        if found is None:
+            found = self._informers_of[process] = self._make_informers(self._client.with_options(user_agent=process))
+            if self._started:
+                found.start()
+        return found
 
     async def start_component(self, name: str) -> None:
         """Start one component with a fresh context; harmless when it runs.
@@ -142,7 +167,9 @@ class Manager:
     def _context_of(self, component: Runnable) -> Context:
         ctx = self._running.get(component.name)
         if ctx is None:
-            ctx = self._root.scoped(component.name, user_agent=component.user_agent, user=component.user)
+            ctx = self._root.scoped(
+                component.name, user_agent=component.user_agent, user=component.user,
+                informers=self._informers_for(component.name))
             self._running[component.name] = ctx
         return ctx
 
@@ -164,7 +191,8 @@ class Manager:
         for name in reversed(list(self._running)):
             await self.stop_component(name)
         await self._root.close()
-        self.informers.close()
+        for informers in self._all_informers():
+            informers.close()
         await self.tasks.close()
         if self.informers.detector is not None:
             self.informers.detector.close()
@@ -195,7 +223,8 @@ class Manager:
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""
-        yield from self.informers.explain()
+        for informers in self._all_informers():
+            yield from informers.explain()
         for name, ctx in self._running.items():
             for line in ctx.explain() if ctx is not None else ():
                 yield line if line.startswith(name) else f"{name}: {line}"

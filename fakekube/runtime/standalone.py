@@ -6,7 +6,7 @@ kube-controller-manager.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fakekube.cache.mutation import MutationDetector
@@ -26,13 +26,13 @@ WATCH_TIMEOUT_SECONDS = 300.0
 async def run_components(
     client: Client, components: Iterable[Runnable | Declaration], *, version: str = "",
     gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None, lease: str = "",
-    clock: RealClock | None = None, cache_mutation_detector: bool = False,
+    clock: RealClock | None = None, cache_mutation_detector: bool = False, on_start: Callable[[Manager], None] | None = None,
 ) -> None:
     """Run components until this is cancelled, then stop them; the client stays open.
 
     ``lease`` names a Lease in kube-system that this process must hold to run them; when it is lost,
     this returns. With ``cache_mutation_detector`` a component that changes an object of a cache is
-    one that breaks.
+    one that breaks. ``on_start`` is told of the manager before it starts.
     Raises what a component breaks with.
     """
     clock, rng = clock or RealClock(), Rng.unpredictable()
@@ -49,6 +49,8 @@ async def run_components(
     )
     for component in components:
         manager.add(component)
+    if on_start is not None:
+        on_start(manager)
     try:
         if lease:
             elector = LeaderElector(client, clock=clock, rng=rng, identity=f"fakekube_{rng.uid()}", name=lease)

@@ -20,6 +20,7 @@ from fakekube.storage.keyspace import Keyspace, Match, read_page
 from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
 from fakekube.storage.record import (
+    Compacted,
     Event,
     EventType,
     Future,
@@ -45,6 +46,7 @@ class Commits(Protocol):
     sought: dict[Callable[[], None], Callable[[Record], bool]]
     plain_events: int
     oldest_readable: int
+    oldest_watchable: int
 
     def next_revision(self) -> int:
         """The revision of the commit that is being made."""
@@ -122,8 +124,8 @@ class Bucket:
         """
         return self.track.heads()
 
-    def events_at(self, revisions: Collection[int]) -> list[Event]:
-        """Those events that made these revisions and are retained, oldest first."""
+    def events_at(self, revisions: Collection[int]) -> Iterator[Event]:
+        """Those events that made these revisions and are retained, in no useful order."""
         return past.events_at(self.objects, self.encoder, self.track, revisions)
 
     def by_field(self, label: str, value: str) -> list[Record]:
@@ -291,6 +293,8 @@ class Bucket:
         ``deliver`` must be quick and may not write. ``closed()`` is called when the resource itself
         goes away. Raises Compacted.
         """
+        if since < self.storage.oldest_watchable:
+            raise Compacted(self.storage.oldest_watchable)
         history = past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)

@@ -48,7 +48,9 @@ class Storage:
     ) -> None:
         self.revision = FIRST_REVISION
         self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
-        self.oldest_readable = 0  # states before this revision are refused, whatever is retained
+        # states before the first of these revisions are refused, whatever is retained, and watches
+        # from before the second
+        self.oldest_readable = self.oldest_watchable = 0
         self.plain_events = plain_events
         self.trees = CheckedTreeCache(hot_trees) if check_trees else TreeCache(hot_trees if ENABLED else 0)
         self.metadata_order = MetadataOrder()
@@ -112,9 +114,14 @@ class Storage:
         assert revision <= self.revision, "cannot compact the future"
         self.log.compact(revision)
 
-    def expire(self, revision: int) -> None:
-        """Let reads of the states before a revision be refused; the history itself stays."""
+    def expire(self, revision: int, *, watches: bool = False) -> None:
+        """Let reads of the states before a revision be refused; the history itself stays.
+
+        ``watches`` from before it are refused, too.
+        """
         self.oldest_readable = max(self.oldest_readable, revision)
+        if watches:
+            self.oldest_watchable = self.oldest_readable
 
     def fork(self) -> "Storage":
         """A storage of its own in the same state, history included, without subscriptions.
@@ -127,6 +134,7 @@ class Storage:
             max_events=self.log.max_events, max_bytes=self.log.max_bytes, plain_events=self.plain_events)
         other.trees = type(self.trees)(self.trees.capacity)
         other.revision, other.oldest_readable = self.revision, self.oldest_readable
+        other.oldest_watchable = self.oldest_watchable
         for resource, bucket in self._buckets.items():
             other._buckets[resource] = bucket.fork(other)
         other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted, self.log.begun)

@@ -3,7 +3,7 @@
 Both are worked out from what the event log keeps, read backwards from now.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from sortedcontainers import SortedSet
 
@@ -35,42 +35,50 @@ def events(objects: Keyspace, encoder: Encoder, entries: Iterable[Entry]) -> lis
     result: list[Event] = []
     later: dict[tuple[str, str], Record | None] = {}
     for entry in entries:
-        revision, type_, namespace, name = entry[:4]
-        previous = _before(encoder, entry)
-        record = _gone(encoder, entry, previous) or later.get((namespace, name)) or objects.get(namespace, name)
-        assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
-        later[namespace, name] = previous
-        result.append(Event(type_, record, previous, cause_in(entry)))
+        key = entry[2], entry[3]
+        event = _event(encoder, entry, later.get(key) or objects.get(*key))
+        later[key] = event.previous
+        result.append(event)
     result.reverse()
     return result
 
 
-def events_at(objects: Keyspace, encoder: Encoder, track: Track, revisions: Collection[int]) -> list[Event]:
-    """The events of a bucket that made these revisions, oldest first: those that are retained.
+def events_at(objects: Keyspace, encoder: Encoder, track: Track, revisions: Collection[int]) -> Iterator[Event]:
+    """The events of a bucket that made these revisions and are retained, each when what came after
+    it has been read, which of one object is in the order of revisions.
 
     What the others were is not read.
     """
-    followers: dict[int, int | None] = {}  # by revision, that of the object's next change
+    needed: set[int] = set()  # their entries, and of each that of the object's next change
     latest: dict[tuple[str, str], int] = {}
     for head in track.heads():
         key = head[2], head[3]
         if key in latest:
-            followers[latest.pop(key)] = head[0]
+            needed.add(head[0])
+            del latest[key]
         if head[0] in revisions:
-            followers[head[0]] = None
+            needed.add(head[0])
             latest[key] = head[0]
-    needed = {*followers, *(follower for follower in followers.values() if follower is not None)}
-    entries = {entry[0]: entry for entry in track.entries_at(needed)}
-    result = []
-    for revision, follower in sorted(followers.items()):
-        entry = entries[revision]
+    pending: dict[tuple[str, str], Entry] = {}
+    for entry in track.entries_at(needed):
+        key = entry[2], entry[3]
         previous = _before(encoder, entry)
-        record = _gone(encoder, entry, previous)
-        if record is None:
-            record = objects.get(entry[2], entry[3]) if follower is None else _before(encoder, entries[follower])
-        assert record is not None, f"nothing is known of {entry[2]}/{entry[3]} at {revision}"
-        result.append(Event(entry[1], record, previous, cause_in(entry)))
-    return result
+        if key in pending:
+            yield _event(encoder, pending.pop(key), previous)
+        if entry[0] in revisions:
+            if entry[1] == "DELETED":
+                yield _event(encoder, entry, None)
+            else:
+                pending[key] = entry
+    for key, entry in pending.items():
+        yield _event(encoder, entry, objects.get(*key))
+
+
+def _event(encoder: Encoder, entry: Entry, after: Record | None) -> Event:
+    previous = _before(encoder, entry)
+    record = _gone(encoder, entry, previous) or after
+    assert record is not None, f"nothing is known of {entry[2]}/{entry[3]} at {entry[0]}"
+    return Event(entry[1], record, previous, cause_in(entry))
 
 
 def _gone(encoder: Encoder, entry: Entry, previous: Record | None) -> Record | None:

@@ -19,6 +19,7 @@ from fakekube.apimachinery.causes import Acting, Cause
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.storage.entry import Entry, entry_of
 from fakekube.storage.memory import Bucket, Fields, Storage
+from fakekube.util.clock import is_holdable
 
 if TYPE_CHECKING:
     from fakekube.storage.record import Record
@@ -125,4 +126,9 @@ def _cause_of(saved: list[Any] | None) -> Cause | None:
     if saved is None:
         return None
     time, method, path, user, agent, acting, *fault = saved
-    return Cause(time, method, path, user, agent, None if acting is None else Acting(*acting), *fault)
+    if not is_holdable(time):
+        raise ValueError(f"{time!r} is no time of a cluster")
+    if acting is not None:
+        component, key, revision = acting
+        acting = Acting(str(component), key, str(revision))
+    return Cause(time, str(method), str(path), str(user), str(agent), acting, *map(str, fault))

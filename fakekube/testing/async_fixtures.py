@@ -21,7 +21,7 @@ OF_OTHERS = ("port", "bind_address", "insecure", "kubeconfig", "fleet")
 FLEET = "manager,worker1,worker2"
 
 
-async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Cluster]":
+async def fake_cluster(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Cluster]":
     """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``,
     ``run_until``.
     """
@@ -29,23 +29,23 @@ async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Clust
     from fakekube.composition.options import OptionError
 
     try:
-        made = Cluster(**{name: value for name, value in fakekube_options.items() if name not in OF_OTHERS})
+        made = Cluster(**{name: value for name, value in _fakekube_made_with.items() if name not in OF_OTHERS})
     except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as cluster:
         yield cluster
 
 
-async def fake_fleet(fakekube_options: dict[str, Any]) -> "AsyncIterator[Fleet]":
+async def fake_fleet(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Fleet]":
     """Several clusters with one clock in the test's own event loop, by name: ``manager``,
     ``worker1``, ``worker2``, unless the option ``fleet`` says otherwise.
     """
     from fakekube.composition.fleet import Fleet, names_of
     from fakekube.composition.options import OptionError
 
-    names = names_of(fakekube_options.get("fleet", FLEET))
+    names = names_of(_fakekube_made_with.get("fleet", FLEET))
     try:
-        made = Fleet(*names, **{name: value for name, value in fakekube_options.items() if name not in OF_OTHERS})
+        made = Fleet(*names, **{name: value for name, value in _fakekube_made_with.items() if name not in OF_OTHERS})
     except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as fleet:

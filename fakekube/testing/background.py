@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.runtime.why import Answer
+    from fakekube.testing.background_faults import BackgroundFaults
     from fakekube.tracing.trace import Trace
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
@@ -130,6 +131,13 @@ class BackgroundCluster:
         assert self._loop is not None, "not started"
         return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result(timeout_seconds)
 
+    def run(self, function: Callable[["Cluster"], T]) -> T:
+        """What a plain function returns or raises that is called in the cluster's thread."""
+        async def there(cluster: "Cluster") -> T:
+            return function(cluster)
+
+        return self.call(there)
+
     def why(self, what: str, *, namespace: str = "default") -> "Answer":
         """Why an object waits, and what would let it go on; see ``Cluster.why``."""
         return self.call(lambda cluster: cluster.why(what, namespace=namespace))
@@ -155,6 +163,13 @@ class BackgroundCluster:
     def reset(self) -> None:
         """Be as new; see ``Cluster.reset``. The address stays, and so do clients' connections."""
         self.call(lambda cluster: cluster.reset())
+
+    @property
+    def faults(self) -> "BackgroundFaults":
+        """What goes wrong on purpose, from the test's thread; see ``Cluster.faults``."""
+        from fakekube.testing.background_faults import BackgroundFaults
+
+        return BackgroundFaults(self.run)
 
     def stop_controller(self, name: str) -> None:
         """Stop a controller until it is started by name. OptionError for an unknown name."""
@@ -197,17 +212,11 @@ class BackgroundCluster:
 
     def pause(self) -> None:
         """Let time stand still, but for ``advance``."""
-        self._tell(lambda cluster: cluster.clock.pause())
+        self.run(lambda cluster: cluster.clock.pause())
 
     def resume(self) -> None:
         """Let time run on. Raises ClockError for a manual clock."""
-        self._tell(lambda cluster: cluster.clock.resume())
-
-    def _tell(self, function: Callable[["Cluster"], None]) -> None:
-        async def run(cluster: "Cluster") -> None:
-            function(cluster)
-
-        self.call(run)
+        self.run(lambda cluster: cluster.clock.resume())
 
     def settle(self, *, grace: "Duration | None" = None) -> None:
         """Return once the cluster has nothing left to do at its present time, and clients are

@@ -7,6 +7,7 @@ else imports. A history knows when a request came and not how long it took: a sp
 microsecond long.
 """
 
+import logging
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from fakekube.tracing.steps import Causes, Step, action_of, component_of, moments
 from fakekube.util.treediff import shown
 
+EXPORTER_LOG = logging.getLogger("opentelemetry.exporter")
 TRACES_PATH = "/v1/traces"
 BATCH = 512
 MAX_FIELDS = 50
@@ -23,6 +25,18 @@ ATTRIBUTES = ("http.request.method", "url.path", "user.name", "user_agent.origin
 
 class OTLPError(Exception):
     """A trace could not be sent; the text says why."""
+
+
+class _Said(logging.Handler):
+    """The last that the exporter said: its answers do not tell what went wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.last = record.getMessage()
 
 
 class _Ids:
@@ -53,12 +67,14 @@ def send(causes: Causes, endpoint: str) -> None:
     spans = _spans(causes)
     if len(spans) < len(causes.steps):
         raise OTLPError("the environment switches OpenTelemetry off")
-    exporter = OTLPSpanExporter(endpoint=endpoint)
+    exporter, said = OTLPSpanExporter(endpoint=endpoint), _Said()
+    EXPORTER_LOG.addHandler(said)
     try:
         for first in range(0, len(spans), BATCH):
             if exporter.export(spans[first:first + BATCH]) is not SpanExportResult.SUCCESS:
-                raise OTLPError(f"what is at {endpoint} did not take the trace")
+                raise OTLPError(f"what is at {endpoint} did not take the trace: {said.last}")
     finally:
+        EXPORTER_LOG.removeHandler(said)
         exporter.shutdown()
 
 

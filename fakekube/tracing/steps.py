@@ -93,7 +93,8 @@ class Causes(NamedTuple):
     seconds, ``begins`` the version from which on changes are retained. Of its ``changes`` the last
     ``last`` are among the steps (0: all), or, with a ``field``, the one that gave it the ``value``
     it has. ``predecessors`` is the number of objects of the same name that were before it, and
-    whose changes are not among these. ``seed`` is the cluster's.
+    whose changes are not among these; ``is_cut`` says that it had earlier changes, too, which are
+    not retained any more. ``seed`` is the cluster's.
     """
 
     object: str
@@ -102,6 +103,7 @@ class Causes(NamedTuple):
     begins: int
     changes: int
     predecessors: int
+    is_cut: bool
     last: int
     field: str
     value: Any

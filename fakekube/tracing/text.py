@@ -54,6 +54,8 @@ def _left_out(causes: Causes) -> Iterator[str]:
     if not causes.field and causes.last and causes.changes > causes.last:
         told = "Told is the last one" if causes.last == 1 else f"Told are the last {causes.last:,}"
         yield f"{told} of them (--last), with what led there."
+    if causes.is_cut:
+        yield f"It had more, which are not retained any more: what is retained begins after #{causes.begins}."
     if causes.predecessors:
         others = "another object" if causes.predecessors == 1 else f"{causes.predecessors:,} others"
         yield f"Before it {others} had its name, whose changes are left out."

@@ -21,7 +21,7 @@ class Trace(Causes):
         """As JSON."""
         tree: Tree = {
             "object": self.object, "started": self.started, "seed": self.seed, "begins": self.begins, "changes": self.changes,
-            "predecessors": self.predecessors, "last": self.last}
+            "predecessors": self.predecessors, "cut": self.is_cut, "last": self.last}
         if self.field:
             tree["field"] = self.field
             if self.value is not MISSING:
@@ -32,8 +32,8 @@ class Trace(Causes):
     def of(cls, tree: Tree) -> "Trace":
         """The trace of a tree that ``tree`` made."""
         return cls(
-            tree["object"], tree["started"], tree["seed"], tree["begins"], tree["changes"], tree["predecessors"], tree["last"],
-            tree.get("field", ""), tree.get("value", MISSING), tuple(Step.of(step) for step in tree["steps"]))
+            tree["object"], tree["started"], tree["seed"], tree["begins"], tree["changes"], tree["predecessors"], tree["cut"],
+            tree["last"], tree.get("field", ""), tree.get("value", MISSING), tuple(Step.of(step) for step in tree["steps"]))
 
     def chrome(self) -> Tree:
         """In Chrome's trace event format: write it as JSON, and open it in Perfetto or

@@ -82,6 +82,10 @@ class Activity:
             self._busy[task] -= 1
         self.release()
 
+    def is_busy(self) -> bool:
+        """Whether the current task holds units by ``busy``."""
+        return bool(self._busy) and asyncio.current_task() in self._busy
+
     def suspend(self) -> Callable[[], None] | None:
         """Release the units that the current task holds by ``busy``.
 

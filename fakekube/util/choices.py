@@ -13,8 +13,9 @@ Upstream has no counterpart; the idea is FoundationDB's and TigerBeetle's simula
 """
 
 import zlib
-from collections.abc import Iterable
-from typing import NamedTuple, Self
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Self, TypeVar
 
 import orjson
 
@@ -27,13 +28,18 @@ VERSION = 1
 DELAYS_SECONDS = (0.0, 0.001, 0.003, 0.01, 0.02, 0.04)
 """How late something may be: little against what controllers wait for, and of several sizes."""
 
-RATES = (0.0, 0.02, 0.1, 0.3, 0.7)
+RATES = (0.0, 0.1, 0.3, 0.6)
 """How often a group of labels deviates: each seed draws one of these for each group."""
 
 MOST_BYTES = 1 << 22
 """So long the deviations of a text may be once they are unpacked."""
 
+MOST_IN_LINE = 4
+"""So far ahead of others something may be taken out of a queue."""
+
 _ALL = float(1 << 64)
+
+T = TypeVar("T")
 
 
 class ScheduleError(ValueError):
@@ -44,7 +50,9 @@ class Deviation(NamedTuple):
     """A choice that was not the calm run's: the ``nth`` time (from 1) that ``label`` was asked,
     of so many ``possible`` answers.
 
-    ``seconds`` is how long it delays something, None for an order.
+    ``seconds`` is how long it delays something, None for an order; ``time`` when it was made, in
+    Unix seconds of the cluster, and ``revision`` the version that the cluster was at, None where
+    nobody knows.
     """
 
     label: str
@@ -52,10 +60,18 @@ class Deviation(NamedTuple):
     value: int
     possible: int = 0
     seconds: float | None = None
+    time: float | None = None
+    revision: int | None = None
 
     def __str__(self) -> str:
-        how = f"number {self.value + 1} of {self.possible} first" if self.seconds is None else f"{self.seconds * 1000:g} ms late"
+        taken = f"number {self.value + 1} of {self.possible} is taken"
+        how = taken if self.seconds is None else f"{self.seconds * 1000:g} ms late"
         return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
+
+
+def _unknown() -> tuple[None, None]:
+    """The time and the version, where there is no cluster."""
+    return None, None
 
 
 class Choices:
@@ -65,12 +81,13 @@ class Choices:
     everything is calm. ``deviations`` are those of this run so far.
     """
 
-    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed")
+    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed", "tell_moment")
 
     def __init__(self, seed: int | None = None, replayed: Iterable[Deviation] | None = None) -> None:
         assert seed is not None or replayed is not None, "draw from a seed, or replay"
         self.seed = seed
         self.deviations: list[Deviation] = []
+        self.tell_moment: Callable[[], tuple[float | None, int | None]] = _unknown
         self._planned = None if replayed is None else {(one.label, one.nth): one.value for one in replayed}
         self._times: dict[str, int] = {}
         self._rates: dict[str, float] = {}
@@ -120,7 +137,8 @@ class Choices:
         else:
             value = min(planned.get((label, nth), 0), count - 1)
         if value:
-            self.deviations.append(Deviation(label, nth, value, count, DELAYS_SECONDS[value] if delays else None))
+            seconds = DELAYS_SECONDS[value] if delays else None
+            self.deviations.append(Deviation(label, nth, value, count, seconds, *self.tell_moment()))
         return value
 
     def _drawn(self, label: str, nth: int, count: int, group: str) -> int:
@@ -131,6 +149,25 @@ class Choices:
             return 0
         share = bits_of(f"{self.seed} {nth} {label}") / _ALL
         return 1 + int(share / rate * (count - 1)) if share < rate else 0
+
+
+class ChosenDeque(deque[T]):
+    """A queue of which ``choices`` say what comes next: not always what came first."""
+
+    def __init__(self, choices: Choices, name: str) -> None:
+        super().__init__()
+        self._choices, self._name = choices, name
+
+    def popleft(self) -> T:
+        """Take out one of the first. IndexError when there is none."""
+        if len(self) < 2:
+            return super().popleft()
+        first = self[0]
+        shown = f", {first} first" if isinstance(first, str | tuple) else ""
+        index = self._choices.pick(f"of {self._name}{shown}", min(len(self), MOST_IN_LINE), self._name)
+        chosen = self[index]
+        del self[index]
+        return chosen
 
 
 def schedule_of(seed: int | None, deviations: Iterable[Deviation] | None = None) -> str:

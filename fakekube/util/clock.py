@@ -17,11 +17,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.util.activity import Activity
 from fakekube.util.durations import EARLIEST, LATEST
-from fakekube.util.timers import Timer, TimerHeap
+from fakekube.util.timers import ChosenTimerHeap, Timer, TimerHeap
+
+if TYPE_CHECKING:
+    from fakekube.util.choices import Choices
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one
@@ -101,14 +104,17 @@ def forget_timers(timers: Iterable[Timer]) -> None:
 class ManualClock(Clock):
     """Virtual time. It moves only by ``fire_next`` and ``move_to``.
 
-    With ``activity`` a busy task releases its units while it sleeps.
+    With ``activity`` a busy task releases its units while it sleeps. With ``choices`` those say
+    which of the timers of one instant fires first.
     """
 
     paused = True  # it never moves by itself
 
-    def __init__(self, start: datetime = START, activity: Activity | None = None) -> None:
+    def __init__(
+        self, start: datetime = START, activity: Activity | None = None, choices: "Choices | None" = None,
+    ) -> None:
         self._time = start.timestamp()
-        self._timers, self._lazy = TimerHeap(), TimerHeap()
+        self._timers, self._lazy = TimerHeap() if choices is None else ChosenTimerHeap(choices), TimerHeap()
         self._sequence = 0
         self._activity = activity
         self.pending = 0  # timers that pull time forward: those that are no daemons

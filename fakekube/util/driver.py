@@ -17,7 +17,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sized
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.util.activity import Activity
 from fakekube.util.clock import AutoClock, Clock, ManualClock, written
@@ -25,6 +25,9 @@ from fakekube.util.durations import LATEST, Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
+
+if TYPE_CHECKING:
+    from fakekube.util.transit import Transit
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +78,10 @@ class Driver(ABC):
     ``explainers`` give lines on what waits for what, for the text of ``Stalled``. Virtual time
     waits for the clients ``outside``; ``grace`` says for one call how long they have to be quiet,
     in real time, in place of what is said for the cluster. Where time is real it means nothing.
+    ``transit`` is what a seed makes late, None where nothing is.
     """
+
+    transit: "Transit | None" = None
 
     def __init__(self, clock: Clock, activity: Activity, outside: ClientsOutside | None = None) -> None:
         self.clock, self.activity = clock, activity
@@ -189,7 +195,7 @@ class VirtualDriver(Driver):
         """
         seconds, grace_seconds = seconds_of(duration), _seconds(grace)
         async with self:
-            await self._settle_outside(grace_seconds)
+            await self._begin_to_advance(grace_seconds)
             end = self.clock.time() + seconds
             while self._failure is None:
                 due = self.clock.next_due()
@@ -255,7 +261,7 @@ class VirtualDriver(Driver):
         it is to be seen what is due now. A predicate is not asked for each read of others, since
         while it is asked their reads pass for its own.
         """
-        outside, activity = self.outside, self.activity
+        outside, activity, grace_seconds = self.outside, self.activity, self._grace_seconds(grace_seconds)
         if due is not None and due <= self.clock.time():
             return False
         generation, written = activity.generation, self._written()
@@ -268,9 +274,18 @@ class VirtualDriver(Driver):
             outside.moved()
         return False
 
+    def _grace_seconds(self, grace_seconds: float | None) -> float | None:
+        """How long clients outside have to be quiet before the next timer fires, where so long is
+        said for a call; None is what is said for the cluster.
+        """
+        return grace_seconds
+
     def _written(self) -> tuple[int, int]:
         """Grows with every change that somebody saw, and with every write from outside."""
         return self.activity.progress, self.outside.writes
+
+    async def _begin_to_advance(self, grace_seconds: float | None) -> None:
+        await self._settle_outside(grace_seconds)
 
     async def _settle_outside(self, grace_seconds: float | None) -> None:
         await self._settle()
@@ -301,12 +316,13 @@ class VirtualDriver(Driver):
                 await self._wake.wait()
             elif fruitless >= FRUITLESS_TIMERS:
                 await asyncio.sleep(BREATH_SECONDS)
-            while self.outside.wait() and not self._moving.locked():
-                await self.outside.grant()
+            grace_seconds = self._grace_seconds(None)
+            while self.outside.wait(grace_seconds) and not self._moving.locked():
+                await self.outside.grant(grace_seconds)
             async with self._moving:
                 await self._quiet()
                 due = clock.next_due()
-                if due is not None and due > clock.time() and self.outside.wait():
+                if due is not None and due > clock.time() and self.outside.wait(grace_seconds):
                     continue
                 if clock.pending and not clock.paused:
                     self.outside.moved()

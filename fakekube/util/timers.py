@@ -5,9 +5,14 @@
 
 import heapq
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fakekube.util.choices import Choices
 
 MANY_CANCELLED = 64
+MOST_OF_ONE_INSTANT = 4
+"""Of so many timers of one instant any may fire first, where that is chosen."""
 
 
 class Timer:
@@ -74,3 +79,28 @@ class TimerHeap:
         """Forget all."""
         self._entries.clear()
         self._cancelled = 0
+
+
+class ChosenTimerHeap(TimerHeap):
+    """A heap that lets ``choices`` say which of the timers of one instant comes first."""
+
+    __slots__ = ("_choices",)
+
+    def __init__(self, choices: "Choices") -> None:
+        super().__init__()
+        self._choices = choices
+
+    def pop(self) -> Timer:
+        """Take one of the first timers out; ``due`` must have been asked just before."""
+        entries = self._entries
+        first = heapq.heappop(entries)
+        if self.due() != first[0]:
+            return first[2]
+        together = [first]
+        while len(together) < MOST_OF_ONE_INSTANT and self.due() == first[0]:
+            together.append(heapq.heappop(entries))
+        name = getattr(first[2].callback, "__qualname__", "") or type(first[2].callback).__name__
+        chosen = together.pop(self._choices.pick(f"of timers of one instant, {name} among them", len(together), "timers"))
+        for entry in together:
+            heapq.heappush(entries, entry)
+        return chosen[2]

@@ -14,6 +14,10 @@ from fakekube.apimachinery.types import Tree
 HOST = "webhooks.fakekube.invalid"
 
 Function = Callable[[AdmissionRequest], Awaitable[None] | None]
+CallFault = Callable[[str, Tree, int], None]
+"""Given the name of a webhook, or of the definition whose objects are converted, its clientConfig
+and the seconds that a call may take: raises CallError where the call is to go wrong.
+"""
 ConversionFunction = Callable[[Tree, str], Tree]
 """Makes of an object, its own to change, what it is in another ``apiVersion`` of its group. What it
 is given was not looked at before: it raises what Python raises (TypeError, AttributeError,
@@ -27,6 +31,12 @@ class Callables:
     def __init__(self) -> None:
         self._functions: dict[str, Function] = {}
         self._conversions: dict[str, ConversionFunction] = {}
+        self.fault: CallFault | None = None
+
+    def check(self, name: str, config: Tree, timeout_seconds: int) -> None:
+        """Let a call go wrong that somebody wants to. Raises CallError then."""
+        if self.fault is not None:
+            self.fault(name, config, timeout_seconds)
 
     def add(self, name: str, function: Function) -> str:
         """Let a function be called under a name; its URL.

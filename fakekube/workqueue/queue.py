@@ -8,7 +8,7 @@ shutdown, fairness by priority, of the metrics all but what is counted here.
 import asyncio
 from collections import deque
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fakekube.apimachinery.causes import ACTING, Acting, revision_acted_on
 from fakekube.util.activity import Activity
@@ -16,6 +16,7 @@ from fakekube.util.clock import Clock
 from fakekube.workqueue.ratelimit import RateLimiter, default_rate_limiter
 
 if TYPE_CHECKING:
+    from fakekube.util.choices import Choices
     from fakekube.util.timers import Timer
 
 DAEMON_TRIES = 15
@@ -34,22 +35,24 @@ class QueueShutDown(Exception):
 class WorkQueue(Generic[K]):
     """Keys that wait for a worker; every key in it holds a unit of activity.
 
-    ``limiter`` decides how long ``add_rate_limited`` delays a key.
+    ``limiter`` decides how long ``add_rate_limited`` delays a key. ``choices`` say, where there are
+    any, which key is next and which of the workers that wait takes it.
     """
 
     def __init__(
         self, clock: Clock, activity: Activity, *, limiter: RateLimiter[K] | None = None, name: str = "",
+        choices: "Choices | None" = None,
     ) -> None:
         self.name = name
         self._clock, self._activity = clock, activity
         self._limiter: RateLimiter[K] = limiter or default_rate_limiter(clock)
         # Invariant: a key in _queue is in _dirty and not in _processing. A key that is dirty and
         # processing waits for done() to enter _queue.
-        self._queue: deque[K] = deque()
+        self._queue: deque[K] = deque() if choices is None else _chosen(choices, f"keys of {name}")
         self._dirty: dict[K, str] = {}  # with the version that brought each here last
         self._processing: set[K] = set()
         self._waiting: dict[K, Timer] = {}
-        self._getters: deque[asyncio.Future[None]] = deque()
+        self._getters: deque[asyncio.Future[None]] = deque() if choices is None else _chosen(choices, f"workers of {name}")
         self._shut_down = False
         self.taken = 0  # how many keys were given to workers so far
         self.added = self.retried = 0  # since the metrics were read last
@@ -219,3 +222,9 @@ class WorkQueue(Generic[K]):
             tries = self.num_requeues(key)
             retry = f" after {tries} failures" if tries else ""
             yield f"{self.name}: {key} again in {timer.when - self._clock.time():g} s{retry}"
+
+
+def _chosen(choices: "Choices", name: str) -> "deque[Any]":
+    from fakekube.util.choices import ChosenDeque
+
+    return ChosenDeque(choices, name)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"fakekube": ROOT / "fakekube", "fakekube_controllers": ROOT / "controllers" / "fakekube_controllers"}
-DISTRIBUTIONS = {"yaml": "pyyaml", "re2": "google-re2", "opentelemetry": "opentelemetry-sdk"}
+DISTRIBUTIONS = {"_pytest": "pytest", "yaml": "pyyaml", "re2": "google-re2", "opentelemetry": "opentelemetry-sdk"}
 """Of packages whose import name is not that of what is installed."""
 GUEST_OF_PYTEST = "pytest_asyncio"
 """Imported only where a project's pytest has loaded it."""

@@ -124,7 +124,7 @@ def test_kinds_have_a_schema_too(fakekube: Run) -> None:
     assert "backoffLimit" in job["$defs"]["JobSpec"]["properties"]
     done = fakekube("schema", "Nothing")
     assert (done.returncode, done.stderr) == (
-        1, "Error: there is no schema of Nothing: say config, or a kind of fakekube.types as Job\n")
+        1, "Error: there is no schema of Nothing: say config, faults, or a kind of fakekube.types as Job\n")
 
 
 PYTHON = """

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import urllib.request
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from typing import Any, cast
 
 import click
 import pytest
+import yaml
 
 from fakekube.cli.demos import stage
 from fakekube.cli.live import LiveTable
@@ -252,6 +254,20 @@ def test_a_demo_runs_on_scaled_time_from_the_command_line(fakekube: Run) -> None
     done = fakekube("demo", "job", "--speed", "150")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Nothing is left of hello" in words(done.stdout)
+
+
+def test_a_demo_shows_what_it_creates(fakekube: Run) -> None:
+    """Given --manifests, when a demonstration runs, then its YAML is printed as it is, before what
+    becomes of it: what is copied from there can be created.
+    """
+    done = fakekube("demo", "composite", "--speed", "300", "--manifests")
+    assert (done.returncode, done.stderr) == (0, "")
+    texts = [text for text in done.stdout.split("\n\n") if text.startswith("    apiVersion")]
+    quoted = ["".join(f"{line}\n" for line in text.splitlines() if line.startswith("    ")) for text in texts]
+    made = [each for text in quoted for each in yaml.safe_load_all(textwrap.dedent(text))]
+    assert [(each["kind"], each["metadata"]["name"]) for each in made][2:6] == [
+        ("Workload", "training"), ("CompositePodGroup", "training"), ("PodGroup", "servers"), ("PodGroup", "workers")]
+    assert done.stdout.index("minGroupCount: 2}}\n") < done.stdout.index("servers-0 ")
 
 
 def test_time_stands_while_people_read(fakekube: Run) -> None:

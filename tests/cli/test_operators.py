@@ -149,8 +149,7 @@ def test_run_takes_kueue_to_a_server(serve: Callable[..., Serving], tmp_path: Pa
             [*FAKEKUBE, "run", "kueue", "--kubeconfig", str(server.kubeconfig), "--kueue-config", str(config)], cwd=tmp_path,
             stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        said = [process.stderr.readline() for _ in range(2)]
-        assert said[1] == "running kueue; Ctrl-C ends it\n"
+        assert process.stderr.readline() == "running kueue; Ctrl-C ends it\n"
         post("resourceflavors", "ResourceFlavor", "f").close()
         with pytest.raises(HTTPError) as refused:
             post("clusterqueues", "ClusterQueue", "q", **quota("-1"))
@@ -167,6 +166,13 @@ def test_run_takes_kueue_to_a_server(serve: Callable[..., Serving], tmp_path: Pa
         while suspended and time.monotonic() < end:
             suspended = server.get("/apis/batch/v1/namespaces/default/jobs/j")[1]["spec"]["suspend"]
         assert suspended is False
+        with post("namespaces/default/jobs", "Job", "k", "batch/v1", template={"spec": {**template["spec"], "containers": [
+                {**container, "resources": {"requests": {"cpu": "9"}}}]}}):
+            pass
+        waiting = server.get_once_there("/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/q/pendingworkloads")["items"]
+        while not waiting and time.monotonic() < end:
+            waiting = server.get("/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/q/pendingworkloads")[1]["items"]
+        assert [each["metadata"]["ownerReferences"][0]["name"] for each in waiting] == ["k"]
         process.send_signal(signal.SIGINT)
         assert process.wait(START_SECONDS) == 0
 

@@ -43,6 +43,7 @@ def test_the_shell_is_told_what_led_to_a_pod(serve: Serve, fakekube: Run, tmp_pa
     file = str(tmp_path / "web.snapshot")
     assert fakekube("snapshot", *at, "-o", file).returncode == 0
     assert fakekube("trace", "pod/web", "--from", file).stdout == text
+    assert fakekube("trace", "pod/web", "--from", file, "--last", "0").stdout == text
     assert json.loads(fakekube("trace", "pod/web", "--from", file, "--last", "1", "-o", "json").stdout) == told
     assert json.loads(fakekube("trace", "pod/web", "--from", file, "-o", "chrome").stdout) == chrome
     for where in (at, ("--from", file)):
@@ -50,6 +51,8 @@ def test_the_shell_is_told_what_led_to_a_pod(serve: Serve, fakekube: Run, tmp_pa
         assert (missing.returncode, missing.stderr.strip()) == (1, 'Error: pods "none" not found')
     (tmp_path / "none").write_text("no snapshot")
     assert "is no snapshot of fakekube" in fakekube("trace", "pod/web", "--from", str(tmp_path / "none")).stderr
+    both = fakekube("trace", *at, "pod/web", "--from", file)
+    assert (both.returncode, both.stderr.startswith("Error: a trace is of a snapshot or of a served cluster")) == (2, True)
     unsent = fakekube("trace", *at, "pod/web", "--otlp", "nowhere")
     assert (unsent.returncode, unsent.stderr.strip()) == (
         1, "Error: 'nowhere' is no address of a collector: say http://127.0.0.1:4318")
@@ -63,6 +66,10 @@ def test_the_shell_is_told_what_led_to_a_pod(serve: Serve, fakekube: Run, tmp_pa
     ("GET", {"object": "pod/x", "output": "xml"}, 400, "output is neither json nor text nor chrome"),
     ("GET", {"object": "pod/x", "last": "-1"}, 400, "last is no number of changes"),
     ("GET", {"object": "pod/x", "last": "9" * 5000}, 400, "last is no number of changes"),
+    ("GET", {"object": "pod/x", "last": "1001"}, 400,
+     "last is more than 1,000, or all: so many are told of a snapshot, by trace --from"),
+    ("GET", {"object": "pod/x", "last": "0"}, 400,
+     "last is more than 1,000, or all: so many are told of a snapshot, by trace --from"),
     ("GET", {"object": "pod/x"}, 404, 'pods "x" not found'),
     ("POST", {"object": "pod/x"}, 405, "the server does not allow this method on the requested resource"),
 ])

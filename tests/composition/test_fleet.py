@@ -3,7 +3,9 @@
 import pytest
 import yaml
 
+from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import Frame
 from fakekube.client.client import Client
 from fakekube.client.kubeconfig import client_of
 from fakekube.client.resources import CONFIG_MAPS, JOBS, PODS
@@ -28,6 +30,38 @@ def client_to(fleet: Fleet, name: str, **changed: str) -> Client:
 async def is_complete(fleet: Fleet, name: str) -> bool:
     conditions = (await fleet[name].client.get(JOBS, "j", "default"))["status"].get("conditions", [])
     return any(each["type"] == "Complete" for each in conditions)
+
+
+async def test_what_a_sender_acts_on_stays_in_its_cluster() -> None:
+    """Given two members whose versions are alike, when somebody who acts on a change of the one
+    writes to the other, and hears of that there, then the write knows its request alone, and who
+    hears of it acts on nothing of the other's; afterwards they act on what they did before.
+    """
+    heard: list[Acting | None] = []
+
+    class Listener:
+        def send(self, frame: Frame) -> None:
+            heard.append(ACTING.get())
+
+        def end(self) -> None:
+            pass
+
+    async with Fleet("manager", "worker1", nodes=0, controllers="") as fleet:
+        client = client_to(fleet, "worker1")
+        stream = await client.open_watch(CONFIG_MAPS, Listener(), "default")
+        token = ACTING.set(Acting("copier", "a", "3"))
+        await client.create(CONFIG_MAPS, MAP)
+        await fleet["worker1"].client.create(CONFIG_MAPS, {"metadata": {"name": "local", "namespace": "default"}})
+        assert ACTING.get() == Acting("copier", "a", "3")
+        ACTING.reset(token)
+        await fleet.settle()
+        stream.stop()
+        causes = {change.event.record.name: change.cause for change in History.of(fleet["worker1"]).changes
+                  if change.resource == CONFIG_MAPS.group_resource and change.cause is not None}
+    assert causes["m"].acting is None
+    assert causes["local"].acting == Acting("copier", "a", "3")
+    assert heard
+    assert set(heard) == {None}
 
 
 async def test_members_are_clusters_of_their_own_with_one_clock() -> None:

@@ -159,9 +159,9 @@ def altered(path: Path, change) -> None:
     path.write_bytes(gzip.compress(b"\n".join(lines)))
 
 
-def of_version(number: int):
+def of_header(**values: object):
     def change(lines: list[bytes]) -> None:
-        lines[0] = orjson.dumps({**orjson.loads(lines[0]), "version": number})
+        lines[0] = orjson.dumps({**orjson.loads(lines[0]), **values})
 
     return change
 
@@ -174,7 +174,9 @@ def of_version(number: int):
     (lambda path: altered(path, lambda lines: lines.pop(3)), "is cut short: its end is missing"),
     (lambda path: altered(path, lambda lines: lines.pop()), "is cut short"),
     (lambda path: altered(path, lambda lines: lines.__setitem__(2, b'{"metadata":1}')), "is damaged: a line cannot be read"),
-    (lambda path: altered(path, of_version(2)), "has format 2 of snapshots, and this fakekube reads format 1"),
+    (lambda path: altered(path, of_header(version=2)), "has format 2 of snapshots, and this fakekube reads format 1"),
+    (lambda path: altered(path, of_header(started="yesterday")), "is damaged: its header has no usable"),
+    (lambda path: altered(path, of_header(started=5)), "is damaged: its header has no usable"),
 ])
 async def test_what_is_no_snapshot_leaves_everything_as_it_was(file: Path, spoil, text: str) -> None:
     """Given a file that was cut short, altered, or written by another release, when a cluster is

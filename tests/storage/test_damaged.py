@@ -48,6 +48,9 @@ def test_a_dump_is_read_again() -> None:
     (changed(PRESENT, lambda _: [9]), "a line cannot be read"),
     (changed(EVENTS, lambda event: ["CHANGED", *event[1:]]), "'CHANGED' is no event"),
     (changed(EVENTS + 1, lambda event: [event[0], event[1], event[1], event[3]]), "has a gap before"),
+    (changed(EVENTS, lambda event: [*event[:3], ["x", "PUT", "/", "u", "a", None]]), "a line cannot be read"),
+    (changed(EVENTS, lambda event: [*event[:3], [-1e300, "PUT", "/", "u", "a", None]]), "is no time of a cluster"),
+    (changed(EVENTS, lambda event: [*event[:3], [1, "PUT", "/", "u", "a", ["job"]]]), "a line cannot be read"),
     ([b"[]", *dumped()[1:]], "a line cannot be read"), ([b"{}", *dumped()[1:]], "a line cannot be read"),
     ([b"{", *dumped()[1:]], "a line cannot be read"),
 ])

@@ -109,7 +109,7 @@ def test_what_cannot_be_sent_is_said(collector: Collector, monkeypatch: pytest.M
     trace is sent, then a sentence says why it was not.
     """
     collector.code = 400
-    with pytest.raises(OTLPError, match=r"what is at http://127.0.0.1:\d+/v1/traces did not take the trace"):
+    with pytest.raises(OTLPError, match=r"what is at http://127.0.0.1:\d+/v1/traces did not take the trace: .*code: 400"):
         made().trace("b").send(collector.url)
     for address in ("127.0.0.1:4318", "ftp://127.0.0.1", "http://", "", "http://[x"):
         with pytest.raises(OTLPError, match="is no address of a collector: say http://127"):

@@ -1,5 +1,6 @@
 """Which changes a trace tells, and what it says of each."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -12,11 +13,19 @@ from fakekube.client.resources import CONFIG_MAPS, JOBS, PODS
 from fakekube.storage.memory import Bucket, Storage
 from fakekube.tracing.reading import Asked, trace
 from fakekube.tracing.trace import Trace
+from fakekube.util.turns import Turn
 
 MAPS = GroupResource("", "configmaps")
 JOB = {"metadata": {"name": "report", "namespace": "default"}, "spec": {"template": {
     "metadata": {"annotations": {"fakekube.dev/run-duration": "10m"}},
     "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}}
+
+
+class _Endless(Turn):
+    """A turn that is never over."""
+
+    def end(self) -> None:
+        """Go on."""
 
 
 class Histories:
@@ -45,7 +54,7 @@ class Histories:
         self.bucket.delete(record)
 
     def trace(self, name: str, last: int = 20, field: str = "") -> Trace:
-        return trace(self.storage, Asked(MAPS, "ns", name, last, field), started=0.0, seed=0)
+        return trace(self.storage, Asked(MAPS, "ns", name, last, field), started=0.0, seed=0, turn=_Endless())
 
 
 def links(found: Trace) -> dict[int, int]:
@@ -110,6 +119,18 @@ def test_where_a_trace_ends_it_says_why() -> None:
     assert [step.origin for step in found.steps] == ["Component", "Request", *["Forgotten"] * 5, "Server"]
     assert found.steps[-1].time == found.steps[-2].time, "what the server writes comes with what was before"
     assert {step.led_by for step in found.steps} == {0}
+
+
+def test_no_change_comes_of_itself_or_of_a_later_one() -> None:
+    """Given causes that cannot be, as in a snapshot that was changed by hand: of the change itself,
+    and of a later one, which came of the earlier, when they are traced, then none leads to another.
+    """
+    made = Histories()
+    made.write("a", "1", x="1")
+    made.write("a", "3", x="2")
+    made.write("a", "2", x="3")
+    assert links(made.trace("a")) == {1: 0, 2: 0, 3: 2}
+    assert [step.origin for step in made.trace("a").steps] == ["Forgotten", "Forgotten", ""]
 
 
 def test_the_latest_changes_are_told() -> None:
@@ -196,6 +217,21 @@ def test_an_object_that_had_the_name_before_is_another() -> None:
     assert [step.type for step in made.trace("a").steps] == ["ADDED", "MODIFIED", "DELETED"]
 
 
+def test_changes_that_are_forgotten_are_counted_on() -> None:
+    """Given an object of which only the last changes are retained, and one that is retained whole,
+    when they are traced, then the trace of the first says that there was more.
+    """
+    made = Histories()
+    made.write("a", x="1")
+    made.write("a", x="2")
+    made.storage.compact()
+    made.write("a", x="3")
+    made.write("b")
+    assert [(made.trace(name).is_cut, made.trace(name).changes) for name in ("a", "b")] == [(True, 1), (False, 1)]
+    assert "It had more, which are not retained any more: what is retained begins after #2." in str(made.trace("a"))
+    assert "It had more" not in str(made.trace("b"))
+
+
 def test_what_cannot_be_traced_is_refused() -> None:
     """Given an object whose changes are forgotten, one that never was, and a field that never was,
     when they are traced, then each is refused with a sentence.
@@ -223,6 +259,28 @@ def test_a_fault_is_told() -> None:
     made = Histories()
     made.write("a", fault="slow-etcd")
     assert [step.fault for step in made.trace("a").steps] == ["slow-etcd"]
+
+
+async def test_others_have_their_turn_while_a_long_trace_is_made() -> None:
+    """Given an object with 1,000 changes, when all of them are told, and a field is sought in them
+    that never changed, then what else is ready runs meanwhile; a short trace is made at once.
+    """
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a", "namespace": "default"}, "data": {"x": "0"}})
+        for number in range(1_000):
+            await cluster.client.patch(CONFIG_MAPS, "a", "default", {"data": {"x": str(number)}})
+
+        async def turns_of_others(**wanted: Any) -> int:
+            turns, making = 0, asyncio.ensure_future(cluster.trace("cm/a", **wanted))
+            while not making.done():
+                await asyncio.sleep(0)
+                turns += 1
+            assert making.result().steps
+            return turns
+
+        assert await turns_of_others(last=5) < 3
+        assert await turns_of_others(last=0) > 4
+        assert await turns_of_others(field="metadata.name") > 3
 
 
 async def test_objects_are_found_where_they_are_kept() -> None:

@@ -80,7 +80,7 @@ def test_a_deviation_in_words():
     choices.pick("the queue", 3)
     choices.pick("the queue", 3)
     assert [str(one) for one in choices.deviations] == [
-        "the watch of pods: 40 ms late", "the queue: number 2 of 3 first (time 2)"]
+        "the watch of pods: 40 ms late", "the queue: number 2 of 3 is taken (time 2)"]
 
 
 @pytest.mark.parametrize(("text", "words"), [

@@ -130,8 +130,6 @@ class Graph:
         node.owners = owners
         self._relink(node, old, owners)
         self._update_state(node, meta)
-        if old != owners and owners:
-            self._delete_later(uid)
 
     def _owners(self, meta: Mapping[str, Any]) -> tuple[Owner, ...]:
         """An object's owners; the same tuple as of the last object with just these."""

@@ -45,6 +45,7 @@ async def ask(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *
     uid = services.rng.uid()
     function = services.callables.find(hook.client)
     try:
+        services.callables.check(hook.name, hook.client, hook.timeout_seconds)
         if function is not None:
             verdict = await _called(services, function, hook, attrs, wanted, uid, mutating=mutating)
         else:
@@ -78,7 +79,7 @@ async def _called(
     allowed, status = True, {}
     try:
         pending = function(request)
-        if inspect.isawaitable(pending):
+        if pending is not None and inspect.isawaitable(pending):
             await _in_time(services, pending, hook)
     except Denied as denial:
         allowed = False

@@ -79,12 +79,13 @@ class Hooks:
         self._seen: tuple[object, int, int] | None = None
         self._hooks: tuple[Hook, ...] = ()
         # by what rules look at: those whose rules cover such a write, at this moment
-        self._covering: dict[WriteShape, tuple[Hook, ...]] = {}
+        self._covering: dict[WriteShape, tuple[tuple[Hook, Kind], ...]] = {}
 
-    def covering(self, attrs: Attributes) -> tuple[Hook, ...]:
-        """The webhooks of this moment whose rules cover a write, selectors aside.
+    def covering(self, attrs: Attributes) -> tuple[tuple[Hook, Kind], ...]:
+        """The webhooks of this moment whose rules cover a write, each with the kind in which it
+        wants to see it; selectors aside.
 
-        No rule of a webhook has names, so that those of one shape are covered alike.
+        No rule of a webhook has names, so that writes of one shape are covered alike.
         """
         bucket = self._services.buckets.existing(self._resource)
         if bucket is None:
@@ -98,7 +99,8 @@ class Hooks:
         shape = shape_of(attrs)
         found = self._covering.get(shape)
         if found is None:
-            found = self._covering[shape] = tuple(hook for hook in self._hooks if hook.matcher.kind_of(attrs) is not None)
+            kinds = ((hook, hook.matcher.kind_of(attrs)) for hook in self._hooks)
+            found = self._covering[shape] = tuple((hook, kind) for hook, kind in kinds if kind is not None)
         return found
 
     def _read(self, configurations: list[Tree]) -> Iterator[Hook]:

@@ -59,7 +59,7 @@ class MutatingWebhooks:
         hooks = self._hooks.covering(attrs)
         return self._dispatch(attrs, hooks) if hooks else None
 
-    async def _dispatch(self, attrs: Attributes, hooks: tuple[Hook, ...]) -> None:
+    async def _dispatch(self, attrs: Attributes, hooks: tuple[tuple[Hook, Kind], ...]) -> None:
         reinvocation = attrs.reinvocation
         rounds: _Rounds | None = None
         if reinvocation is not None and reinvocation.again:
@@ -68,9 +68,8 @@ class MutatingWebhooks:
                 return
             if not same(rounds.last, attrs.obj):
                 rounds.require_invoked()
-        for hook in hooks:
-            kind = hook.matcher.matches(attrs)
-            if kind is None:
+        for hook, kind in hooks:
+            if not hook.matcher.selects(attrs):
                 continue
             await versions.prepare(self._services, attrs, kind)
             if not await hook.holds(attrs, kind, final=False):
@@ -106,6 +105,8 @@ class MutatingWebhooks:
 
     async def _apply(self, hook: Hook, attrs: Attributes, kind: Kind, verdict: Verdict) -> bool:
         """Let the object be what the webhook made of it; whether that is another."""
+        if verdict.changed is None and not verdict.patch:
+            return False
         before = versions.shown(self._services, attrs, attrs.obj, kind, final=False)
         after = verdict.changed if verdict.changed is not None else _patched(hook, before, verdict)
         if after is None:

@@ -33,7 +33,7 @@ class ValidatingWebhooks:
         hooks = self._hooks.covering(attrs)
         if not hooks:
             return None
-        matching = [(hook, kind) for hook in hooks if (kind := hook.matcher.matches(attrs)) is not None]
+        matching = [(hook, kind) for hook, kind in hooks if hook.matcher.selects(attrs)]
         return self._dispatch(attrs, matching) if matching else None
 
     async def _dispatch(self, attrs: Attributes, matching: list[tuple[Hook, Kind]]) -> None:

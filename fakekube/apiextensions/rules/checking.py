@@ -35,6 +35,12 @@ SPENT = f"validation failed due to running out of cost budget, {NO_FURTHER}"
 NO_TYPE = "rule compiler initialization error: failed to convert to declType for CEL validation rules"
 
 
+Place = tuple[Any, str | int | None] | None
+"""Where a value stands: the place of what it is in, and its name or number there; None is the
+root. Without a name or number it is the same value, as a part of an allOf sees it.
+"""
+
+
 class Ratchet(NamedTuple):
     """Where a value comes from, as far as that is known; else the next part around it of which it
     is.
@@ -48,6 +54,17 @@ class Ratchet(NamedTuple):
         """Whether what is wrong was wrong before."""
         known = self.here or self.around
         return known is not None and known.unchanged
+
+    @classmethod
+    def of(cls, correlation: Correlation | None, place: Place) -> "Ratchet":
+        """That of a place in an object."""
+        if place is None:
+            return cls(correlation)
+        around, step = place
+        ratchet = cls.of(correlation, around)
+        if step is None:
+            return cls(None, ratchet.around)
+        return ratchet.field(step) if isinstance(step, str) else ratchet.item(step)
 
     def field(self, name: str) -> "Ratchet":
         """The same of what is below under a name."""
@@ -69,10 +86,10 @@ class _Stopped(Exception):
 class _Run:
     """One check of one object: what was found, and what may still be spent."""
 
-    __slots__ = ("budget", "found", "turn", "warnings")
+    __slots__ = ("budget", "correlation", "found", "turn", "warnings")
 
-    def __init__(self, turn: Turn | None) -> None:
-        self.budget, self.turn = BUDGET, turn
+    def __init__(self, correlation: Correlation | None, turn: Turn | None) -> None:
+        self.budget, self.correlation, self.turn = BUDGET, correlation, turn
         self.found: list[FieldError] = []
         self.warnings: list[str] = []
 
@@ -103,37 +120,37 @@ class Checker:
         ``old`` is what stood there before, None for nothing. ``turn`` is ended now and then: raises
         TakesLong in the first.
         """
-        run = _Run(turn)
+        run = _Run(correlation, turn)
         if isinstance(old, dict):
             old = {**old}  # a stored tree is of a class of its own
         with suppress(_Stopped):
-            self._check(run, "", value, old, Ratchet(correlation))
+            self._check(run, "", value, old, None)
         return run.found, run.warnings
 
-    def _check(self, run: _Run, path: str, value: Json, old: Json, ratchet: Ratchet) -> None:
+    def _check(self, run: _Run, path: str, value: Json, old: Json, place: Place) -> None:
         if value is None:
             return
         if self._has_rules:
-            self._check_rules(run, path, value, old, ratchet)
+            self._check_rules(run, path, value, old, place)
         for below in self._all_of:
-            below._check(run, path, value, old, Ratchet(None, ratchet.around))
+            below._check(run, path, value, old, (place, None))
         if value.__class__ is dict:
-            self._check_fields(run, path, value, old if isinstance(old, dict) else {}, ratchet)
+            self._check_fields(run, path, value, old if isinstance(old, dict) else {}, place)
         elif value.__class__ is list and self._items is not None:
             known = keyed_items(old, self._keys) if self._keys and isinstance(old, list) else {}
-            for place, item in enumerate(value):
+            for number, item in enumerate(value):
                 before = known.get(key_of(item, self._keys)) if known else None
-                self._items._check(run, f"{path}[{place}]", item, before, ratchet.item(place))
+                self._items._check(run, f"{path}[{number}]", item, before, (place, number))
 
-    def _check_fields(self, run: _Run, path: str, tree: Tree, old: Tree, ratchet: Ratchet) -> None:
+    def _check_fields(self, run: _Run, path: str, tree: Tree, old: Tree, place: Place) -> None:
         if self._additional is not None:
             for name, value in tree.items():
-                self._additional._check(run, f"{path}[{name}]", value, old.get(name), ratchet.field(name))
+                self._additional._check(run, f"{path}[{name}]", value, old.get(name), (place, name))
         for name, below in self._fields.items():
             if name in tree:
-                below._check(run, f"{path}.{name}" if path else name, tree[name], old.get(name), ratchet.field(name))
+                below._check(run, f"{path}.{name}" if path else name, tree[name], old.get(name), (place, name))
 
-    def _check_rules(self, run: _Run, path: str, value: Json, old: Json, ratchet: Ratchet) -> None:
+    def _check_rules(self, run: _Run, path: str, value: Json, old: Json, place: Place) -> None:
         if self._decl is None:
             run.found.append(field_errors.invalid(path, self._type, NO_TYPE))
             return
@@ -146,9 +163,9 @@ class Checker:
             if rule.error:
                 run.found.append(field_errors.invalid(path, self._type, f"rule compile error: {rule.error}"))
             elif rule.program is not None and (old is not None or not rule.uses_old_self or rule.takes_optional):
-                given = variables | {"oldSelf": self._optional(old)} if rule.takes_optional else variables
+                given = variables | {"oldSelf": self._optional(old)} if rule.uses_old_self and rule.takes_optional else variables
                 if not self._holds(run, rule, rule.program, path, given):
-                    self._tell(run, rule, path, value, variables, ratchet)
+                    self._tell(run, rule, path, value, variables, place)
 
     def _optional(self, old: Json) -> values.OptionalValue:
         if old is None:
@@ -171,10 +188,11 @@ class Checker:
         return result is True
 
     def _tell(
-        self, run: _Run, rule: CompiledRule, path: str, value: Json, variables: dict[str, Any], ratchet: Ratchet,
+        self, run: _Run, rule: CompiledRule, path: str, value: Json, variables: dict[str, Any], place: Place,
     ) -> None:
         """Tell of a rule that does not hold."""
         where = _joined(path, rule.path)
+        ratchet = Ratchet.of(run.correlation, place)
         ratchets = not rule.uses_old_self and ratchet.unchanged
         try:
             detail = self._computed_message(run, rule, where, variables)

@@ -58,7 +58,7 @@ class Story(ABC):
         self.cluster: Cluster
         self.fleet: Fleet
         self.table: LiveTable
-        self.pauses = False
+        self.pauses = self.shows_manifests = False
         self._look: Callable[[], bool] | None = None
 
     def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
@@ -93,7 +93,9 @@ class Story(ABC):
             self.cluster.clock.resume()
 
     async def create(self, manifests: str) -> None:
-        """Create what a YAML text holds, and show its beginning."""
+        """Create what a YAML text holds, and show it when that is wanted."""
+        if self.shows_manifests:
+            self.table.quote(manifests)
         await self.cluster.load(manifests)
 
     async def until(self, predicate: Callable[[], Any]) -> Any:
@@ -172,9 +174,11 @@ async def _wait_for_enter() -> bool:
     return sys.stdin.readline() != ""
 
 
-def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig: str | None = None) -> None:
-    """Show a story, ``speed`` times as fast as the wall, and serve its cluster until Ctrl-C with
-    ``join``.
+def run(
+    name: str, speed: float, *, pauses: bool, manifests: bool = False, join: bool = False, kubeconfig: str | None = None,
+) -> None:
+    """Show a story, ``speed`` times as fast as the wall, with the YAML of what it creates if
+    ``manifests`` says so, and serve its cluster until Ctrl-C with ``join``.
 
     Raises ClickException for a speed that is none, and for a kubeconfig that cannot be written.
     """
@@ -183,7 +187,7 @@ def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig
     if kubeconfig is not None and not join:
         raise click.ClickException("--kubeconfig is for --join")
     story = story_of(name)
-    story.pauses = pauses
+    story.pauses, story.shows_manifests = pauses, manifests
     with _quiet_log():
         if join:
             with suppress(asyncio.CancelledError):

@@ -83,6 +83,18 @@ def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
     assert heard.graph.nodes == {}
 
 
+def test_a_reference_that_comes_back_is_let_alone(heard):
+    """Given an owner that waits for its dependents, and one that lost its reference to it / when
+    somebody gives it back / then nothing is looked at, so that the two do not go on for ever.
+    """
+    heard.see("leaving", deletionTimestamp="2026-01-01T00:00:00Z")
+    heard.see("staying")
+    heard.see("child", owner("staying"))
+    heard.taken()
+    heard.see("child", owner("staying"), owner("leaving"))
+    assert heard.taken() == []
+
+
 def test_an_absent_owner_sends_the_look_on_to_its_dependents(heard):
     """Given an owner that a live read does not find / then those that name it are looked at."""
     heard.see("child", owner("parent"))

@@ -1,12 +1,15 @@
 """Kueue as a component: it starts, stops, and starts again with nothing but the objects."""
 
+import json
 from contextlib import suppress
 
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.client.resources import JOBS
 from fakekube.composition.cluster import Cluster
 from fakekube_controllers.kueue import addon, names
+from tests.controllers.kueue.jobs.conftest import manifest
 
 KINDS = (
     names.WORKLOADS, names.TOPOLOGIES, names.MULTIKUEUE_CLUSTERS, names.MULTIKUEUE_CONFIGS, names.ADMISSION_CHECKS,
@@ -25,6 +28,37 @@ async def test_a_restart_makes_everything_anew():
         await cluster.start_controller("kueue")
         await cluster.settle()
         assert cluster.component("kueue").kueue not in (None, first)
+
+
+async def is_served(cluster):
+    """Whether webhooks, conversion and the visibility API of Kueue answer."""
+    client = cluster.client
+    made = await client.create(names.CLUSTER_QUEUES, {"metadata": {"name": "cq"}, "spec": {"namespaceSelector": {}}})
+    await cluster.advance(2)
+    path = f"/apis/{names.GROUP}/v1beta1/clusterqueues/cq"
+    old = json.loads((await client.request("GET", path)).body)
+    pending = f"/apis/visibility.{names.GROUP}/v1beta2/clusterqueues/cq/pendingworkloads"
+    answer = await client.request("GET", pending)
+    job = await client.create(JOBS, manifest("j"))
+    return (
+        "finalizers" in made["metadata"], old["apiVersion"] == f"{names.GROUP}/v1beta1", answer.status == 200,
+        job["spec"]["suspend"])
+
+
+async def test_it_starts_by_name_as_if_it_had_been_named():
+    """Given a cluster that did not name Kueue When it is started by name, and in a fork then, and
+    after a restore of what was before Then its kinds, webhooks, conversion and visibility API are
+    there."""
+    async with Cluster(nodes=0, clock="manual", controllers="job") as cluster:
+        before = cluster.snapshot()
+        await cluster.start_controller("kueue")
+        await cluster.settle()
+        async with cluster.fork() as other:
+            assert await is_served(other) == (True, True, True, True)
+        assert await is_served(cluster) == (True, True, True, True)
+        await cluster.restore(before)
+        await cluster.settle()
+        assert await is_served(cluster) == (True, True, True, True)
 
 
 @pytest.mark.parametrize("resource", KINDS)

@@ -185,6 +185,23 @@ async def test_those_before_it_are_counted(world):
     assert await world.is_admitted("d")
 
 
+async def test_many_before_it_are_counted(world):
+    """Given two queues of a cohort in which thirty jobs wait for what one has When the last but two
+    of one is asked about Then its answer is enough, and no more than all of them ask."""
+    await world.flavor()
+    await world.queue("q", quotas={"cpu": {"nominalQuota": "1"}}, cohortName="all")
+    await world.queue("r", quotas={"cpu": {"nominalQuota": "0"}}, cohortName="all")
+    for number in range(16):
+        await world.job(f"q{number}", "1")
+        await world.job(f"r{number}", "2", "r")
+    answer = await world.why("q13")
+    assert answer.message == "waits at place 13 of 15 in clusterqueue q"
+    [change] = answer.changes
+    assert 13 <= int(change.details["amount"]) <= 15 + 32
+    await world.give(answer.changes)
+    assert await world.is_admitted("q13")
+
+
 async def test_a_strict_queue_waits_for_its_head(world):
     """Given a strict queue whose head does not fit When the next is asked about, which would fit
     Then the answer is what the head lacks."""
@@ -242,6 +259,40 @@ async def test_what_could_be_borrowed_is_told(world):
     assert [change.details["amount"] for change in answer.changes] == ["1"]
     await world.give(answer.changes)
     assert await world.is_admitted("b")
+
+
+async def test_those_before_it_in_other_queues_are_counted(world):
+    """Given two queues of a cohort, and jobs of both that wait for what they would borrow When the
+    last is asked about Then the answer is enough for those that are let in before it."""
+    await world.flavor()
+    await world.queue("q", quotas={"cpu": {"nominalQuota": "1"}}, cohortName="all")
+    await world.queue("r", quotas={"cpu": {"nominalQuota": "1"}}, cohortName="all")
+    await world.job("a", "2", "r")
+    await world.job("b", "2", "r")
+    await world.job("c", "1", "r")
+    await world.job("d", "1")
+    answer = await world.why("d")
+    assert answer.message == "waits at place 1 of 1 in clusterqueue q"
+    assert not await world.is_admitted("d")
+    assert answer.changes
+    await world.give(answer.changes)
+    assert await world.is_admitted("d")
+
+
+async def test_a_strict_queue_of_the_cohort_keeps_what_its_head_waits_for(world):
+    """Given a strict queue of the cohort whose head could borrow all that is there When a job of
+    another queue waits Then the answer is enough in spite of it."""
+    await world.flavor()
+    await world.queue("q", quotas={"cpu": {"nominalQuota": "0"}}, cohortName="all")
+    await world.queue("r", quotas={"cpu": {"nominalQuota": "4"}}, cohortName="all", queueingStrategy="StrictFIFO")
+    await world.job("a", "2", "r")
+    await world.job("b", "3", "r")
+    await world.job("c", "1")
+    answer = await world.why("c")
+    if not await world.is_admitted("c"):
+        assert answer.changes
+        await world.give(answer.changes)
+    assert await world.is_admitted("c")
 
 
 async def stopped(world):
@@ -367,6 +418,32 @@ async def test_a_gated_pod_waits_for_its_workload(world):
     await world.cluster.advance(3)
     answer = await world.cluster.why("pod/p")
     assert (answer.state, [change.details["amount"] for change in answer.changes]) == ("Gated", ["1"])
+
+
+@settings(
+    max_examples=6, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(
+    sizes=some.lists(some.tuples(some.sampled_from("qrs"), some.integers(1, 4)), min_size=3, max_size=9),
+    quotas=some.tuples(*[some.integers(0, 3)] * 3), fair=some.booleans(),
+    strategies=some.tuples(*[some.sampled_from(["BestEffortFIFO", "StrictFIFO"])] * 3))
+async def test_what_is_asked_for_is_enough_in_a_cohort(sizes, quotas, fair, strategies):
+    """Given three queues of a cohort and jobs of any sizes in them When a job waits and is given
+    the quota that its answer asks for Then it is admitted."""
+    configuration = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}} if fair else True
+    async with Cluster(nodes=0, clock="manual", controllers=CONTROLLERS, kueue=configuration) as cluster:
+        world = World(cluster)
+        await world.flavor()
+        for name, quota, strategy in zip("qrs", quotas, strategies, strict=True):
+            await world.queue(
+                name, {"cpu": {"nominalQuota": str(quota)}}, cohortName="all", queueingStrategy=strategy)
+        for number, (queue, cpu) in enumerate(sizes):
+            await world.job(f"j{number}", str(cpu), queue)
+        last = f"j{len(sizes) - 1}"
+        if not await world.is_admitted(last):
+            answer = await world.why(last)
+            assert answer.changes
+            await world.give(answer.changes)
+            assert await world.is_admitted(last)
 
 
 @settings(

@@ -13,9 +13,11 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import LIMIT_RANGES, NAMESPACES, RUNTIME_CLASSES, Resource
 from fakekube.runtime.context import Context
+from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, LOCAL_QUEUES, WORKLOADS
 from fakekube_controllers.kueue.workload import states
-from fakekube_controllers.kueue.workload.admissibility import adjust_resources
+from fakekube_controllers.kueue.workload.admissibility import adjust_resources, validate_admissibility
+from fakekube_controllers.kueue.workload.info import Info
 
 WORKLOAD_QUEUE, WORKLOAD_CLUSTER_QUEUE, WORKLOAD_PRIORITY_CLASS = "spec.queueName", "status.clusterQueue", "spec.priorityClass"
 QUEUE_CLUSTER_QUEUE = "spec.clusterQueue"
@@ -102,6 +104,12 @@ class Objects:
         """The labels of a namespace; None if it is not there."""
         found = self.namespaces.get("", namespace)
         return meta.labels_of(found) if found is not None else None
+
+    def validate(self, info: Info, cq: ClusterQueueSnapshot) -> str:
+        """Why a ClusterQueue may not admit a Workload; empty when it may."""
+        namespace = meta.namespace_of(info.obj)
+        return validate_admissibility(
+            info, self.namespaces.get("", namespace), cq.namespace_selector, self._limit_ranges.list(namespace))
 
     def limit_ranges_of(self, namespace: str) -> Sequence[ReadOnlyTree]:
         """The LimitRanges of a namespace."""

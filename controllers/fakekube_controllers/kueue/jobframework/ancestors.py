@@ -46,9 +46,10 @@ async def find_ancestor_job_managed_by_kueue(
     seen: dict[str, None] = {}
     current, top = job, None
     while True:
-        if meta.uid_of(current) in seen:
+        uid = meta.uid_of(current)
+        if uid in seen:
             raise CyclicOwnership
-        seen[meta.uid_of(current)] = None
+        seen[uid] = None
         owner = meta.controller_of(current)
         if owner is None or not integrations.is_known_owner(owner):
             return top

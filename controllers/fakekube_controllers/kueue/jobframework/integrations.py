@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import Resource
@@ -79,20 +79,18 @@ class Integrations:
         self._implied = frozenset(implied) - asked.keys()
         self.absent = [name for name in asked if name not in self.known]
         self._enabled_of = {each.resource.gvk: each for each in self.enabled}
-        self._known_kinds = {each.resource.gvk for each in self.known.values()}
-        self._external = {_parsed(text) for text in configuration.integrations.external_frameworks}
+        external = [_parsed(text) for text in configuration.integrations.external_frameworks]
+        self._known_owners = {_owner_key(each.resource.gvk) for each in self.known.values()} | {
+            REPLICA_SET, *map(_owner_key, external)}
+        self._managed_owners = {_owner_key(gvk) for gvk in (*self._enabled_of, *external)}
 
     def is_known_owner(self, owner: ReadOnlyTree) -> bool:
         """Whether an owner reference names a kind whose own owners matter."""
-        gvk = _gvk_of(owner)
-        return gvk in self._known_kinds or gvk in self._external or (owner["apiVersion"], owner["kind"]) == REPLICA_SET
+        return (owner["apiVersion"], owner["kind"]) in self._known_owners
 
     def is_managed_owner(self, owner: ReadOnlyTree | None) -> bool:
         """Whether an owner reference names a kind that is managed, here or by somebody else."""
-        if owner is None:
-            return False
-        gvk = _gvk_of(owner)
-        return gvk in self._enabled_of or gvk in self._external
+        return owner is not None and (owner["apiVersion"], owner["kind"]) in self._managed_owners
 
     def is_implied(self, name: str) -> bool:
         """Whether an integration is on for the sake of others alone."""
@@ -115,9 +113,9 @@ def of_packages() -> tuple[Integration, ...]:
     return tuple(found)
 
 
-def _gvk_of(owner: ReadOnlyTree) -> GroupVersionKind:
-    group, version = split_api_version(owner["apiVersion"])
-    return GroupVersionKind(group, version, owner["kind"])
+def _owner_key(gvk: GroupVersionKind) -> tuple[str, str]:
+    """What references to owners of a kind say: ``apiVersion`` and ``kind``."""
+    return gvk.api_version, gvk.kind
 
 
 def _parsed(kind: str) -> GroupVersionKind:

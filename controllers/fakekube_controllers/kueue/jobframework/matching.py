@@ -43,6 +43,9 @@ async def equivalent_to_workload(framework: Framework, job: GenericJob, workload
     pod_sets = construction.without_min_counts(await construction.job_pod_sets(framework, job), features)
     present: Sequence[ReadOnlyTree] = states.spec_of(workload).get("podSets") or ()
     ignores_tolerations = states.is_admitted(workload)
+    if ignores_tolerations and not states.can_be_partially_admitted(workload):
+        # what is injected is in no field that is compared then
+        return same_pod_sets(pod_sets, present, ignores_tolerations=True)
     running = expected_running_pod_sets(framework, workload)
     if running is None:
         return same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)

@@ -56,7 +56,7 @@ async def answered(function: Callable[..., Any], request: AdmissionRequest, **ar
     """
     try:
         pending = function(request, **arguments)
-        if inspect.isawaitable(pending):
+        if pending is not None and inspect.isawaitable(pending):
             await pending
     except WorkloadOwnerNotFound as error:
         raise _denied(error.status or error) from error

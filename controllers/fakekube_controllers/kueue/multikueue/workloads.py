@@ -268,6 +268,9 @@ class WorkloadReconciler:
         is_same = check.get("state") == reasons.CHECK_READY and check.get("message") == message
         if is_same and present.get("clusterName") == cluster and not present.get("nominatedClusterNames"):
             return
+        if not present.get("clusterName") and cluster not in (present.get("nominatedClusterNames") or ()):
+            await self._nominate_again(found, cluster)
+            return
 
         def update(changed: Tree) -> bool:
             self._set_check(changed, check, reasons.CHECK_READY, message)
@@ -281,6 +284,17 @@ class WorkloadReconciler:
             self._look_at(key)
         if check.get("state") != reasons.CHECK_READY:
             self._admitted.inc(nomination.cluster_queue_of(found.local), cluster, "leader")
+
+    async def _nominate_again(self, found: Group, cluster: str) -> None:
+        """Nominate a worker that has admitted a copy from before it was away, and is none of those
+        that were nominated since: the webhook lets no other be the one. Upstream is stuck then.
+        """
+        def update(changed: Tree) -> bool:
+            status = changed.setdefault("status", {})
+            status["nominatedClusterNames"] = [*(status.get("nominatedClusterNames") or ()), cluster]
+            return True
+
+        await patching.patch_admission_status(self._client, found.local, update, features=self._features)
 
     # the check
 

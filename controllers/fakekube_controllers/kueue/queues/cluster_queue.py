@@ -125,8 +125,15 @@ class ClusterQueue:
     # -- what comes and goes ----------------------------------------------------------------------
 
     def push_if_not_tracked(self, info: Info) -> bool:
-        """Put a Workload into the heap, unless it is pending already; whether it was not."""
+        """Take a Workload that is not pending already; whether it may be tried now.
+
+        One that backs off goes on to do so. Upstream forgets that when it starts again, or when a
+        LocalQueue goes to another ClusterQueue.
+        """
         if self._is_inflight(info.key) or info.key in self.inadmissible:
+            return False
+        if not self.backoff_waiting_time_expired(info) and self.heap.get(info.key) is None:
+            self.inadmissible[info.key] = info
             return False
         return self.heap.push_if_not_present(info)
 

@@ -13,9 +13,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.resources import LIMIT_RANGES, NAMESPACES
 from fakekube.client.transport import TransportError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
@@ -25,7 +23,6 @@ from fakekube_controllers.kueue.scheduler.cycle import Action, Cycle, Decision
 from fakekube_controllers.kueue.scheduler.entry import Entry, EntryStatus
 from fakekube_controllers.kueue.scheduler.preemption.issuing import PreemptionIssuer
 from fakekube_controllers.kueue.workload import reasons, reservation, states
-from fakekube_controllers.kueue.workload.admissibility import validate_admissibility
 from fakekube_controllers.kueue.workload.evict import evict
 from fakekube_controllers.kueue.workload.patching import LOOSE, patch_admission_status
 
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from fakekube.runtime.context import Context
     from fakekube.runtime.reconcile import Result
     from fakekube.workqueue.queue import WorkQueue
-    from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
     from fakekube_controllers.kueue.manager import Kueue
     from fakekube_controllers.kueue.workload.info import Info
 
@@ -61,7 +57,6 @@ class Scheduler:
             kueue.client, self._recorder, kueue.metrics, kueue.preemption_expectations, features,
             kueue.should_expose_local_queue_metrics_for_workload)
         self._admitter = Admitter(kueue, self._recorder, self._spawn, self._requeue_after_failure)
-        self._namespaces, self._limit_ranges = ctx.lister(NAMESPACES), ctx.lister(LIMIT_RANGES)
         self._number = 0
         self._is_requeueing = False
         self._has_failed = False  # whether something could not be written in this cycle
@@ -122,7 +117,7 @@ class Scheduler:
         for info in heads:
             self._seen[_state_of(info)] = None
         cycle = Cycle(self.settings, kueue.cache.snapshot(), self._number, started)
-        entries, inadmissible = cycle.nominate(heads, is_added=self._is_added, validate=self._validate)
+        entries, inadmissible = cycle.nominate(heads, is_added=self._is_added, validate=kueue.objects.validate)
         for entry in cycle.in_order(entries):
             await self._carry_out(entry, cycle.process(entry), cycle)
         succeeded = False
@@ -159,11 +154,6 @@ class Scheduler:
 
     def _is_added(self, info: "Info") -> bool:
         return self._kueue.cache.is_added(info.key, info.cluster_queue)
-
-    def _validate(self, info: "Info", cq: "ClusterQueueSnapshot") -> str:
-        namespace = meta.namespace_of(info.obj)
-        return validate_admissibility(
-            info, self._namespaces.get("", namespace), cq.namespace_selector, self._limit_ranges.list(namespace))
 
     async def _carry_out(self, entry: Entry, decision: Decision, cycle: Cycle) -> None:
         if decision.action == Action.ADMIT:

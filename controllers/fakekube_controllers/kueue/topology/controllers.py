@@ -1,5 +1,6 @@
 """The controllers of topologies. They start with the first Topology: a cluster without one does not
-look at nodes and pods for them.
+look at nodes and pods for them. Where there is one when Kueue starts, they start with it, so that
+no ClusterQueue is said to miss what is there.
 
 Upstream: pkg/controller/tas/controllers.go.
 """
@@ -30,9 +31,20 @@ def controllers(kueue: "Kueue") -> Iterator[Declaration]:
     """All of them."""
     if kueue.features.TopologyAwareScheduling:
         usage = partial(_made, "nontascontroller", "NonTASUsage", kueue)
-        yield builder.controller("tas-non-tas-usage-controller").starts_with(TOPOLOGIES).runs(usage)
+        yield builder.controller("tas-non-tas-usage-controller").starts_with(TOPOLOGIES, is_needed=_are_there).runs(usage)
     for name, module, reconciler in RECONCILERS if kueue.features.TopologyAwareScheduling else ():
-        yield builder.controller(name).starts_with(TOPOLOGIES).complete(partial(_reconciler, kueue, module, reconciler))
+        made = partial(_reconciler, kueue, module, reconciler)
+        yield builder.controller(name).starts_with(TOPOLOGIES, is_needed=_are_there).complete(made)
+
+
+def _are_there(ctx: Context) -> bool:
+    """Whether there are Topologies, as far as somebody knows already."""
+    if ctx.presence is None:
+        return False
+    cancel = ctx.presence.await_first(TOPOLOGIES.group_resource, lambda _: None, whole=True)
+    if cancel is not None:
+        cancel()
+    return cancel is None
 
 
 def _reconciler(kueue: "Kueue", module: str, name: str, ctx: Context) -> Reconciler:

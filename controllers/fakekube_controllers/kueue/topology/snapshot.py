@@ -4,7 +4,7 @@ Usage may be added and taken away, to try what would be; the cache that a snapsh
 not see it. Upstream: TASFlavorSnapshot in pkg/cache/scheduler/tas_flavor_snapshot.go.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -192,6 +192,16 @@ class TASFlavorSnapshot:
         used = self._usage.get(domain)
         return self._free[domain] if used is None else self._matching.remaining(domain, self._free[domain], used)
 
+    def add_room(self, domain: DomainID, amounts: Mapping[str, int]) -> Callable[[], None]:
+        """Let there be more in a lowest domain; what undoes it."""
+        before = self._free
+        self._free = {**before, domain: plus(before[domain], amounts)}
+
+        def revert() -> None:
+            self._free = before
+
+        return revert
+
     def _update(self, requests: Iterable[TopologyDomainRequests], sign: int) -> None:
         for each in requests:
             own = domain_id(each.values)
@@ -223,6 +233,16 @@ class TASFlavorSnapshot:
         self._fill_in_counts(workers, leader, requirements, wanted, assumed, stats, simulate_empty=simulate_empty, within=within)
         placed, leaders = placement.place(self.tree, self.topology_name, wanted, stats, self.features)
         return {workers.name: placed} if leader is None else {leader.name: leaders, workers.name: placed}
+
+    def room_for(self, workers: TASPodSetRequests) -> list[list[tuple[Domain, int]]]:
+        """How many pods of a podset each domain has room for, level by level."""
+        try:
+            requirements = self._requirements(workers)
+        except podsets.InvalidPodSetUpdate:
+            return [[] for _ in self.tree.levels]
+        wanted = parameters.parameters_of(None, self.tree.levels, count=workers.count, leader_count=0, implied=True)
+        self._fill_in_counts(workers, None, requirements, wanted, {}, ExclusionStats(), simulate_empty=False, within="")
+        return [[(domain, domain.state) for domain in level.values()] for level in self.tree.per_level]
 
     def _requirements(self, workers: TASPodSetRequests) -> PodRequirements:
         info = podsets.from_pod_set(workers.podset)

@@ -77,17 +77,17 @@ def admission(workload: ReadOnlyTree) -> ReadOnlyTree | None:
 
 def is_finished(workload: ReadOnlyTree) -> bool:
     """Whether it has ended."""
-    return is_true(workload, reasons.FINISHED)
+    return meta.is_condition_true(workload, reasons.FINISHED)
 
 
 def is_admitted(workload: ReadOnlyTree) -> bool:
     """Whether its job may run."""
-    return is_true(workload, reasons.ADMITTED)
+    return meta.is_condition_true(workload, reasons.ADMITTED)
 
 
 def has_quota_reservation(workload: ReadOnlyTree) -> bool:
     """Whether quota is reserved for it."""
-    return is_true(workload, reasons.QUOTA_RESERVED)
+    return meta.is_condition_true(workload, reasons.QUOTA_RESERVED)
 
 
 def has_active_quota_reservation(workload: ReadOnlyTree) -> bool:
@@ -102,7 +102,7 @@ def is_active(workload: ReadOnlyTree) -> bool:
 
 def is_evicted(workload: ReadOnlyTree) -> bool:
     """Whether it is to stop."""
-    return is_true(workload, reasons.EVICTED)
+    return meta.is_condition_true(workload, reasons.EVICTED)
 
 
 def _evicted_for(workload: ReadOnlyTree, reason: str) -> Tree | None:

@@ -149,3 +149,22 @@ async def test_a_pod_whose_job_is_gone(pods):
         await pods.add(made)
     text = 'admission webhook "mpod.kb.io" denied the request: Job.batch "gone" not found'
     assert (caught.value.code, caught.value.message) == (404, text)
+
+
+OF_A_STARTED_JOB = {names.PODSET_LABEL: "main", names.LOCAL_QUEUE_LABEL: "q", names.CLUSTER_QUEUE_LABEL: "cq"}
+
+
+async def test_a_pod_of_a_started_job_is_looked_at_for_what_it_says_besides(pods):
+    """Given pods with the labels that Kueue gives to started jobs, when one says besides that it is
+    not managed, or comes to say so, then it is refused; when it says nothing else, it is not."""
+    told = {names.WORKLOAD_ANNOTATION: "w"}
+    await pods.client.create(PODS, manifest("good", labels=OF_A_STARTED_JOB, annotations=told))
+    wrong = {names.MANAGED_LABEL: "false"}
+    for attempt in (
+        pods.client.create(PODS, manifest("bad", labels={**OF_A_STARTED_JOB, **wrong}, annotations=told)),
+        pods.client.patch(PODS, "good", NAMESPACE, {"metadata": {"labels": wrong}}),
+        pods.client.patch(PODS, "good", NAMESPACE, {"metadata": {"annotations": {names.PODSET_GROUP_NAME_ANNOTATION: "-"}}}),
+    ):
+        with pytest.raises(APIError) as caught:
+            await attempt
+        assert "admission webhook" in caught.value.message

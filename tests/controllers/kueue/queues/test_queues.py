@@ -7,7 +7,7 @@ import pytest
 
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
-from tests.controllers.kueue.queues.world import World, cluster_queue, key
+from tests.controllers.kueue.queues.world import World, cluster_queue, key, workload
 
 
 def world(strategy: str = "BestEffortFIFO", **features: bool) -> World:
@@ -212,6 +212,24 @@ def test_one_that_backs_off_waits_for_its_time() -> None:
     made.clock.advance(30)
     assert made.heads() == []
     made.queues.notify_retry_inadmissible(["cq"])
+    made.clock.advance(31)
+    made.queues.notify_retry_inadmissible(["cq"])
+    made.clock.advance(2)
+    assert made.heads() == ["a"]
+
+
+def test_one_that_backs_off_does_so_when_kueue_starts_again() -> None:
+    """Given a Workload that backs off, when Kueue learns of it by its LocalQueue, then it is not
+    tried before its time.
+    """
+    made = World()
+    obj = made.workloads["a"] = workload("a")
+    obj["status"]["requeueState"] = {"requeueAt": "1970-01-01T00:01:00Z", "count": 1}
+    made.cluster_queue()
+    made.local_queue()
+    made.queues.add_or_update_workload(obj)
+    made.clock.advance(30)
+    assert (made.heads(), counts(made)) == ([], (0, 1))
     made.clock.advance(31)
     made.queues.notify_retry_inadmissible(["cq"])
     made.clock.advance(2)

@@ -18,7 +18,7 @@ async def _play(when: Callable[[int], bool]) -> tuple[Any, Restarts]:
         await world.priority_class("high", 100)
         for name in ("m", "n"):
             await world.node(name)
-        restarts = Restarts(cluster, "scheduler", when)
+        restarts = Restarts(cluster, "scheduler", when, agent="kube-scheduler")
         await world.pods("low-1", "low-2", "low-3", cpu=2)
         await world.group("none", 3)
         await world.pods("none-1", "none-2", "none-3", group="none", cpu=4)

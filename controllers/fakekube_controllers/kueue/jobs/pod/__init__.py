@@ -57,9 +57,10 @@ def _reconciler(options: Options, ctx: Context) -> Reconciler:
 
 def is_of_kueue(pod: ReadOnlyTree) -> bool:
     """Whether a pod has anything of Kueue: its label, its finalizer, or a group."""
+    labels = meta.labels_of(pod)
     return (
-        names.MANAGED_LABEL in meta.labels_of(pod) or names.POD_FINALIZER in meta.finalizers_of(pod)
-        or names.POD_GROUP_NAME_LABEL in meta.labels_of(pod) or names.POD_GROUP_NAME_ANNOTATION in meta.annotations_of(pod))
+        names.MANAGED_LABEL in labels or names.POD_GROUP_NAME_LABEL in labels
+        or names.POD_FINALIZER in meta.finalizers_of(pod) or names.POD_GROUP_NAME_ANNOTATION in meta.annotations_of(pod))
 
 
 def requests_of_workload(workload: ReadOnlyTree) -> list[Request]:

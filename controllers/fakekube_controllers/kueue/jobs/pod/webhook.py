@@ -24,6 +24,8 @@ MANAGED = field_errors.key(LABELS, names.MANAGED_LABEL)
 TOTAL_COUNT = field_errors.key(ANNOTATIONS, names.POD_GROUP_TOTAL_COUNT_ANNOTATION)
 RETRIABLE = field_errors.key(ANNOTATIONS, names.RETRIABLE_IN_GROUP_ANNOTATION)
 TRUE, GROUP = "true", f"{names.GROUP}/"
+OF_STARTED_JOBS = (names.PODSET_LABEL, names.CLUSTER_QUEUE_LABEL, names.LOCAL_QUEUE_LABEL, names.WORKLOAD_ANNOTATION)
+"""What Kueue puts into the templates of every job that it starts: nothing is asked of these."""
 
 
 async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
@@ -101,8 +103,13 @@ async def validate(request: AdmissionRequest, *, client: Client, options: Option
 
 
 def _says_something(pod: ReadOnlyTree) -> bool:
-    """Whether any label or annotation of a pod is Kueue's: most pods are looked at for nothing."""
-    return any(GROUP in key for key in meta.labels_of(pod)) or any(GROUP in key for key in meta.annotations_of(pod))
+    """Whether a label or an annotation tells Kueue something: most pods are looked at for nothing.
+    """
+    for said in (meta.labels_of(pod), meta.annotations_of(pod)):
+        for key in said:
+            if GROUP in key and key not in OF_STARTED_JOBS:
+                return True
+    return False
 
 
 def errors_of(pod: ReadOnlyTree, features: Features) -> list[FieldError]:

@@ -1,0 +1,104 @@
+"""The faults of one cluster: ``Cluster.faults``, the option ``faults``, and what they do to its
+components.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.composition import admissionconfiguration
+from fakekube.composition.options import OptionError
+from fakekube.endpoints.openwatches import OpenWatches
+from fakekube.faults.calls import CallFaults
+from fakekube.faults.plan import Faults
+from fakekube.faults.point import FaultPoint
+from fakekube.faults.rules import FaultError, Rule, rules_of
+
+if TYPE_CHECKING:
+    from fakekube.apiserver.apiserver import APIServer
+    from fakekube.composition.controlplane import OutgoingCalls
+    from fakekube.util.clock import Clock
+    from fakekube.util.driver import Driver
+    from fakekube.util.rng import Rng
+    from fakekube.util.tasks import Tasks
+
+Restart = Callable[[str], Awaitable[None]]
+
+
+def read(value: Any) -> list[Rule]:
+    """The rules of the option ``faults``: the name of a file, a mapping, or a list of rules.
+
+    Raises OptionError.
+    """
+    where = ""
+    if isinstance(value, Path) or (isinstance(value, str) and value):
+        where, value = f"{value}: ", admissionconfiguration.parsed(Path(value), "faults")
+    try:
+        return rules_of(value or ())
+    except FaultError as error:
+        raise OptionError(f"faults: {where}{str(error).removeprefix('faults: ')}") from None
+
+
+class ClusterFaults:
+    """The faults of a cluster, and its servers one after the other, which have them.
+
+    ``server`` gives the one of the moment, ``restart`` lets a component die and start again.
+    """
+
+    def __init__(
+        self, server: "Callable[[], APIServer]", restart: Restart, *, clock: "Clock", rng: "Rng", driver: "Driver",
+        tasks: "Tasks", calls: "OutgoingCalls",
+    ) -> None:
+        self._server, self._restarts, self._calls = server, restart, calls
+        self._activity, self._tasks = driver.activity, tasks
+        self.faults = Faults(clock, rng.fork("faults"), self)
+        self._point = FaultPoint(self.faults, self, self._crash)
+        self._of_calls = CallFaults(self.faults)
+        driver.explainers.append(self.faults.explain)
+        self.stand_in(server())
+
+    def stand_in(self, apiserver: "APIServer") -> None:
+        """Let the requests of a server, and the calls that it makes, meet the faults; once."""
+        apiserver.interceptors = (*apiserver.interceptors, self._point)
+        self._calls.callables.fault = self._of_calls
+
+    async def _crash(self, name: str) -> None:
+        """Let a component die and start again.
+
+        Returns once it lives, unless it is the component itself that waits: that does not see it.
+        """
+        over = asyncio.Event()
+        self._tasks.spawn(self._restart(name, over.set), f"crash of {name}")
+        await over.wait()
+
+    async def _restart(self, name: str, then: Callable[[], None]) -> None:
+        try:
+            with self._activity.busy():
+                await self._restarts(name)
+        finally:
+            then()
+
+    # what faults need of a server
+
+    @property
+    def revision(self) -> int:
+        """The latest version of the storage."""
+        return self._server().storage.revision
+
+    def compact(self) -> None:
+        """Let no past state be read or watched from any more."""
+        storage = self._server().storage
+        storage.expire(storage.revision, watches=True)
+
+    @property
+    def watches(self) -> OpenWatches:
+        """The watches that are open."""
+        return self._server().services.watches
+
+    def labels_of(self, resource: GroupResource, namespace: str, name: str) -> Mapping[str, str] | None:
+        """The labels of a stored object, None where there is none."""
+        bucket = self._server().buckets.existing(resource)
+        record = bucket.get(namespace, name) if bucket is not None else None
+        return None if record is None else record.labels

@@ -1,0 +1,28 @@
+"""What options name, opened: a snapshot, a plan of faults.
+
+What is behind each is imported only where an option names one.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fakekube.composition.snapshot import Snapshot
+    from fakekube.faults.rules import Rule
+
+
+def snapshot(given: "Snapshot | Path | str") -> "Snapshot":
+    """A snapshot, or that in a file. Raises SnapshotError, OSError."""
+    from fakekube.composition.snapshot import Snapshot, read
+
+    return given if isinstance(given, Snapshot) else read(given)
+
+
+def faults(given: Any) -> "list[Rule]":
+    """The rules of a plan, or of a file with one. Raises OptionError."""
+    if not given:
+        return []
+    from fakekube.composition import clusterfaults
+
+    return clusterfaults.read(given)

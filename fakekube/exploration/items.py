@@ -1,0 +1,219 @@
+"""A test of pytest as a run: calm first, then with seeds, each time with fresh fixtures.
+
+A run is what pytest does for an item, from setup to teardown, without its reports being told; so do
+the plugins that run failed tests again. What is told in the end are the reports of one run: the
+calm one, or the shrunk failure. Fixtures of modules and sessions live on between the runs.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from fakekube.exploration import PROPERTY, runner, story
+from fakekube.exploration.distinct import fingerprint
+from fakekube.exploration.runner import Explored, Found, Verdict
+from fakekube.exploration.seeds import SeedsError, seeds_of
+from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.history import History
+from fakekube.util.choices import Choices
+
+if TYPE_CHECKING:
+    from fakekube.composition.cluster import Cluster
+    from fakekube.storage.memory import Storage
+
+OWN_CLUSTERS = ("fake_cluster", "fakekube_server", "fake_fleet")
+"""Fixtures that a test has for itself; the others live on from run to run."""
+SECTION = "fakekube: the seed that fails"
+
+
+class ItemRun:
+    """One run of an item, while it runs: what makes its clusters asks for ``choices``, and what
+    makes its reports hands them in.
+
+    ``tells``: the reports are for people.
+    """
+
+    def __init__(self, choices: Choices | None, *, tells: bool) -> None:
+        self.choices, self.tells = choices, tells
+        self.seeds: Any = None  # what the option ``explore`` says, once fixtures have said it
+        self.failure = self.history = ""
+        self.histories: list[History] = []
+
+    def take(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+        """One report was made; after that of the call clusters are taken down."""
+        if report.failed and not self.failure:
+            self.failure = _reason(item, call)
+        if report.when != "call":
+            return
+        used = getattr(item, "funcargs", None) or {}
+        self.seeds = (used.get("fakekube_options") or {}).get("explore")
+        clusters = [used[name] for name in OWN_CLUSTERS if name in used]
+        self.history = fingerprint(_storages(clusters))
+        if report.failed and self.tells:
+            self.histories = [History.of(cluster) for cluster in _single(clusters)]
+
+
+def _single(clusters: Sequence[Any]) -> "Iterator[Cluster | BackgroundCluster]":
+    from fakekube.composition.fleet import Fleet
+
+    for cluster in clusters:
+        if isinstance(cluster, Fleet):
+            yield from cluster.values()
+        else:
+            yield cluster
+
+
+def _storages(clusters: Sequence[Any]) -> "Iterator[Storage]":
+    for cluster in _single(clusters):
+        yield cluster.snapshot().storage if isinstance(cluster, BackgroundCluster) else cluster.apiserver.storage
+
+
+def _reason(item: pytest.Item, call: pytest.CallInfo[None]) -> str:
+    """What tells one failure from another: the phase, the error, and the last line of the test's
+    file that it came through.
+    """
+    if call.excinfo is None:  # a test that was to fail, and did not
+        return call.when
+    places = [(str(entry.path), entry.lineno) for entry in call.excinfo.traceback]
+    own = [place for place in places if place[0] == str(item.path)] or places
+    return f"{call.when} {call.excinfo.typename} {own[-1:]}"
+
+
+class _Sibling:
+    """Another test of the same collector that comes next: so fixtures of modules live on."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._above = item.listchain()[:-1]
+
+    def listchain(self) -> list[Any]:
+        """The collectors above, and this one."""
+        return [*self._above, self]
+
+
+class ExploredItem:
+    """The exploration of one test.
+
+    ``explore`` is what is said before its fixtures are asked; under ``key`` of the item's stash
+    lies the run that goes on.
+    """
+
+    def __init__(
+        self, item: pytest.Item, nextitem: pytest.Item | None, explore: Any, key: pytest.StashKey[ItemRun],
+    ) -> None:
+        self._item, self._next, self._explore, self._key = item, nextitem, explore, key
+        self._sections = list(item._report_sections)
+        self._properties = list(item.user_properties)
+
+    def _run(self, choices: Choices | None, *, tells: bool = False) -> tuple[ItemRun, list[pytest.TestReport]]:
+        item = self._item
+        item._report_sections[:], item.user_properties[:] = self._sections, self._properties
+        run = item.stash[self._key] = ItemRun(choices, tells=tells)
+        sibling: Any = _Sibling(item)
+        return run, runtestprotocol(item, log=False, nextitem=sibling)
+
+    def reports(self) -> list[pytest.TestReport]:
+        """Run all, and return what is to be told."""
+        calm, reports = self._run(None, tells=True)
+        passed = all(report.passed for report in reports) and len(reports) == len(("setup", "call", "teardown"))
+        explore = calm.seeds if self._explore is None else self._explore
+        if passed and explore:
+            if not any(name in getattr(self._item, "fixturenames", ()) for name in OWN_CLUSTERS):
+                raise pytest.UsageError(
+                    f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
+            explored = runner.explore(self._verdict, _seeds(explore))
+            story = ""
+            if explored.found is not None:
+                reports, story = self._told(explored.found)
+            reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
+        return [*reports, *self._end()]
+
+    def _verdict(self, choices: Choices, _: Any) -> Verdict:
+        run, reports = self._run(choices)
+        return Verdict(run.failure, run.history, reports)
+
+    def _told(self, found: Found) -> tuple[list[pytest.TestReport], str]:
+        """The reports of the shrunk failure, with its story, and that story."""
+        run, reports = self._run(Choices(found.seed, found.deviations), tells=True)
+        if run.failure != found.verdict.failure:  # a client outside had its own mind
+            run, reports = ItemRun(None, tells=True), found.verdict.detail
+        elif run.choices is not None:
+            found = found._replace(deviations=tuple(run.choices.deviations))
+        failed = next(report for report in reports if report.failed)
+        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories))
+        failed.sections.append((SECTION, text))
+        if len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
+            reports.append(failed)
+        return reports, text
+
+    def _property(self, explored: Explored, text: str) -> str:
+        told: dict[str, Any] = {"seeds": explored.seeds, "histories": len(explored.histories), "words": str(explored)}
+        if self._item.config.getoption("fakekube_findings"):
+            told["fingerprints"] = explored.histories
+        if (found := explored.found) is not None:
+            told |= {
+                "seed": found.seed, "schedule": found.schedule, "deviations": [str(one) for one in found.deviations],
+                "failure": found.verdict.failure, "story": text}
+        return json.dumps(told)
+
+    def _end(self) -> list[pytest.TestReport]:
+        """Take down what the next test does not need; a report when that fails."""
+        call = pytest.CallInfo.from_call(
+            lambda: self._item.session._setupstate.teardown_exact(self._next), when="teardown",
+            reraise=(pytest.exit.Exception, KeyboardInterrupt))
+        return [] if call.excinfo is None else [pytest.TestReport.from_item_and_call(self._item, call)]
+
+
+def protocol(
+    item: pytest.Item, nextitem: pytest.Item | None, explore: Any, key: pytest.StashKey[ItemRun],
+) -> bool:
+    """What ``pytest_runtest_protocol`` does for a test that may be explored; see ``ExploredItem``.
+    """
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in ExploredItem(item, nextitem, explore, key).reports():
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    del item.stash[key]
+    return True
+
+
+def command_of(nodeid: str, found: Found) -> str:
+    """What replays a failure."""
+    return f"pytest {shlex.quote(nodeid)} --fakekube-schedule {found.schedule}"
+
+
+def _seeds(explore: Any) -> range:
+    """Raises UsageError."""
+    try:
+        return seeds_of(explore)
+    except SeedsError as error:
+        raise pytest.UsageError(f"fakekube: explore: {error}") from error
+
+
+def explored_of(stats: "dict[str, list[Any]]") -> Iterator[tuple[str, dict[str, Any]]]:
+    """What was explored, by test, from the reports that a terminal has got."""
+    for reports in stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == PROPERTY and (report.when == "call" or report.failed):
+                    yield report.nodeid, json.loads(value)
+
+
+def summarize(reporter: Any, findings: str | None) -> None:
+    """Tell at the end of a run of pytest what was explored; and write it to a file of JSON."""
+    explored = list(explored_of(reporter.stats))
+    if explored:
+        reporter.section("fakekube: explored")
+        for nodeid, told in explored:
+            reporter.line(f"{nodeid}: {told['words']}")
+    if findings:
+        found = {nodeid for nodeid, _ in explored}
+        failed = {
+            report.nodeid: report.longreprtext for name in ("failed", "error") for report in reporter.stats.get(name, ())
+            if report.nodeid not in found}
+        told_by_test = [{"test": nodeid, **told} for nodeid, told in explored]
+        Path(findings).write_text(json.dumps({"explored": told_by_test, "failed": failed}))

@@ -1,0 +1,119 @@
+"""Which requests a rule is about.
+
+The form of a request (verb, group, resource, subresource) decides first, and the answer for a form
+is kept: a request that no rule is about costs one look. Names are looked at next, who asks last.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import orjson
+
+from fakekube.apimachinery import labels
+from fakekube.apimachinery.causes import ACTING
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.faults.rules import Rule
+
+ANY = "*"
+Form = tuple[str, str, str, str]
+"""Verb, group, resource and subresource; a path that names no resource has none of the last."""
+LabelsOf = Callable[[GroupResource, str, str], Mapping[str, str] | None]
+"""The labels of an object that is stored, None where there is none."""
+
+
+class Wanted(NamedTuple):
+    """A resource as rules name it; None for a group that is not said."""
+
+    resource: str
+    group: str | None
+    subresource: str
+
+    @classmethod
+    def of(cls, text: str) -> "Wanted":
+        """``jobs``, ``jobs.batch``, ``pods/status``, ``pods/*``, ``*``, ``*/*``."""
+        name, _, subresource = text.partition("/")
+        resource, dot, group = name.partition(".")
+        return cls(resource, group if dot else None, subresource)
+
+    def matches(self, group: str, resource: str, subresource: str) -> bool:
+        """Whether a request is about it. ``pods/*`` are all subresources, ``*/*`` is everything."""
+        if self.resource not in (ANY, resource) or (self.group is not None and self.group != group):
+            return False
+        if self.subresource == ANY:
+            return bool(subresource) or self.resource == ANY
+        return self.subresource == subresource
+
+
+class Matcher:
+    """Tells of requests whether a rule is about them."""
+
+    def __init__(self, rule: Rule, labels_of: LabelsOf) -> None:
+        self.rule, self._labels_of = rule, labels_of
+        self._resources = [Wanted.of(text) for text in rule.resources]
+        self._verbs = rule.all_verbs
+        self._selector = labels.parse(rule.labels) if rule.labels else None
+        self._names_objects = bool(rule.names or rule.labels)
+
+    @property
+    def plain_names(self) -> tuple[str, ...]:
+        """The names that it is about, if each is one name; empty otherwise."""
+        names = self.rule.names
+        return () if any("*" in name or "?" in name or "[" in name for name in names) else names
+
+    def is_about(self, form: Form) -> bool:
+        """Whether requests of a form may be meant."""
+        verb, group, resource, subresource = form
+        if not resource:
+            return not self._resources and not self._names_objects and not self.rule.namespaces and not self.rule.verbs \
+                and self.rule.watch is None and not self.rule.stale
+        return verb in self._verbs and (
+            not self._resources or any(one.matches(group, resource, subresource) for one in self._resources))
+
+    def is_about_call(self, name: str) -> bool:
+        """Whether calls of a webhook of that name are meant."""
+        return not self.rule.names or _any(self.rule.names, name)
+
+    def matches(self, info: RequestInfo, request: Request) -> bool:
+        """Whether a request of such a form is meant."""
+        rule = self.rule
+        if rule.namespaces and not _any(rule.namespaces, info.namespace):
+            return False
+        if rule.users and not _any(rule.users, request.user.name if request.user is not None else ""):
+            return False
+        if rule.user_agents and not _any(rule.user_agents, request.headers.get("user-agent", "")):
+            return False
+        if rule.components:
+            acting = ACTING.get()
+            if acting is None or not _any(rule.components, acting.component):
+                return False
+        return not self._names_objects or self._matches_object(info, request)
+
+    def _matches_object(self, info: RequestInfo, request: Request) -> bool:
+        sent = _metadata(request.body) if info.verb == "create" and not info.name else {}
+        name = info.name or str(sent.get("name") or sent.get("generateName") or "")
+        if self.rule.names and not _any(self.rule.names, name):
+            return False
+        if self._selector is None:
+            return True
+        known = self._labels_of(GroupResource(info.group, info.resource), info.namespace, info.name) if info.name else None
+        if known is None and info.verb in ("create", "update", "patch"):
+            known = (sent or _metadata(request.body)).get("labels") or {}
+        return isinstance(known, Mapping) and self._selector.matches(known)
+
+
+def _any(patterns: Iterable[str], text: str) -> bool:
+    return any(pattern == text or fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def _metadata(body: bytes) -> ReadOnlyTree:
+    """The metadata of an object in JSON; empty where there is none."""
+    try:
+        tree = orjson.loads(body) if body else None
+    except orjson.JSONDecodeError:
+        return {}
+    metadata = tree.get("metadata") if isinstance(tree, dict) else None
+    return metadata if isinstance(metadata, dict) else {}

@@ -1,0 +1,294 @@
+"""The rules that are at work in a cluster, what they met, and where requests meet them.
+
+``Faults`` is an interceptor: it stands behind authorization, in front of the endpoints. A request
+that no rule is about costs it one look into a table.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+from fakekube.apimachinery.causes import ACTING, CAUSE
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import Request
+from fakekube.endpoints.openwatches import OpenWatches
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.faults.matching import Form, Matcher
+from fakekube.faults.rules import FaultError, Rule, rule_of
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
+
+KEPT_MEETINGS = 10_000
+OWN_PATHS = "/fakekube/"
+
+
+class FaultNeverMet(AssertionError):
+    """A fault that a test asked for, and that no request met: the test did not test it."""
+
+
+class Meeting(NamedTuple):
+    """One request, or one watch, that met a fault. ``time`` is Unix seconds."""
+
+    time: float
+    fault: str
+    what: str
+    verb: str
+    path: str
+    user_agent: str
+    component: str
+
+
+class Server(Protocol):
+    """What faults need of the server that they are in."""
+
+    @property
+    def revision(self) -> int:
+        """The latest version of the storage."""
+
+    def compact(self) -> None:
+        """Let no past state be read any more."""
+
+    @property
+    def watches(self) -> OpenWatches:
+        """The watches that are open."""
+
+    def labels_of(self, resource: GroupResource, namespace: str, name: str) -> Mapping[str, str] | None:
+        """The labels of a stored object, None where there is none."""
+
+
+class Fault:
+    """One rule at work: what ``Faults.add`` returns. As a context manager it is removed at the end
+    of the block, which fails if no request has met it.
+    """
+
+    def __init__(self, faults: "Faults", rule: Rule, matcher: Matcher, rng: Rng, began: float, revision: int) -> None:
+        self.rule, self._matcher, self._faults, self._rng = rule, matcher, faults, rng
+        self.began, self.revision = began, revision
+        self.seen = self.met = 0
+        self.removed = False
+        self.timers: list[Timer] = []
+
+    @property
+    def name(self) -> str:
+        """Its name, as logs and histories have it."""
+        return self.rule.name
+
+    def is_open(self, now: float) -> bool:
+        """Whether it is the time in which the rule holds."""
+        rule = self.rule
+        return now >= self.began + rule.after and (rule.until is None or now < self.began + rule.until)
+
+    def is_about(self, form: Form) -> bool:
+        """Whether it may be about requests of a form."""
+        return self._matcher.is_about(form)
+
+    def is_about_call(self, name: str) -> bool:
+        """Whether it may be about calls of a webhook of that name."""
+        return self._matcher.is_about_call(name)
+
+    @property
+    def plain_names(self) -> tuple[str, ...]:
+        """The names of objects that it is about, if it says them one by one."""
+        return self._matcher.plain_names
+
+    def matches(self, info: RequestInfo, request: Request) -> bool:
+        """Whether the rule is about a request, whichever of those it takes."""
+        return self._matcher.matches(info, request)
+
+    def takes(self, info: RequestInfo, request: Request, now: float) -> bool:
+        """Whether a request, which has come now, meets the fault. Counts it."""
+        if not self.is_open(now) or not self._matcher.matches(info, request):
+            return False
+        return self.counts()
+
+    def counts(self) -> bool:
+        """Whether the next of those that match is one to take."""
+        rule = self.rule
+        if rule.times is not None and self.met >= rule.times:
+            return False
+        self.seen += 1
+        if rule.nth and self.seen not in rule.nth:
+            return False
+        if rule.every is not None and self.seen % rule.every:
+            return False
+        if rule.probability is not None and self._rng.uniform(0, 1) >= rule.probability:
+            return False
+        self.met += 1
+        return True
+
+    def remove(self) -> None:
+        """Let it be; watches that stand still go on. Harmless when it was removed."""
+        self._faults.remove(self)
+
+    def check(self) -> None:
+        """Raises FaultNeverMet, unless a request met it or it is optional."""
+        if self.met or self.rule.optional:
+            return
+        raise FaultNeverMet(f"the fault {self} met no request: " + (
+            f"{self.seen} matched, and none was one to take" if self.seen else "none matched"))
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.rule.what})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.remove()
+        if error is None:
+            self.check()
+
+
+class Faults:
+    """All faults of one cluster. ``rng`` decides what is probable."""
+
+    def __init__(self, clock: Clock, rng: Rng, server: Server) -> None:
+        self.clock, self._rng, self._server = clock, rng, server
+        self._active: dict[str, Fault] = {}
+        self._by_form: dict[Form, tuple[dict[str, list[Fault]], list[Fault]]] = {}
+        self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
+        self._added = 0
+        self.on_change: list[Callable[[Fault], None]] = []
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(list(self._active.values()))
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    @property
+    def meetings(self) -> list[Meeting]:
+        """Who met what, oldest first; the latest ten thousand."""
+        return list(self._meetings)
+
+    def add(self, rule: "Rule | Mapping[str, Any] | None" = None, **values: Any) -> Fault:
+        """Let something go wrong from now on.
+
+        ``rule`` or keyword arguments are the fields of a rule (docs/faults.md): verbs, resources,
+        namespaces, names, labels, users, user_agents, components say of which requests; nth, every,
+        probability, times, after, until which of them; error, latency, cut, watch, stale, compact,
+        lose_lease, crash, webhook what. Raises FaultError.
+        """
+        made = rule if isinstance(rule, Rule) and not values else rule_of({**_fields(rule), **values})
+        self._added += 1
+        if not made.name:
+            made = made.model_copy(update={"name": f"fault-{self._added}"})
+        self._check_name(made)
+        server = self._server
+        fault = Fault(
+            self, made, Matcher(made, self._server.labels_of), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
+            server.revision)
+        self._active[made.name] = fault
+        self._by_form.clear()
+        for tell in self.on_change:
+            tell(fault)
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Let a fault be; harmless when it was removed."""
+        if self._active.get(fault.name) is not fault:
+            return
+        del self._active[fault.name]
+        fault.removed = True
+        self._by_form.clear()
+        for timer in fault.timers:
+            timer.cancel()
+        for tell in self.on_change:
+            tell(fault)
+
+    def clear(self) -> None:
+        """Remove all."""
+        for fault in self:
+            fault.remove()
+
+    def begin(self, rules: Iterable[Rule]) -> None:
+        """Let these rules hold from now on, and no others."""
+        self.clear()
+        self.add_all(rules)
+
+    def add_all(self, rules: Iterable[Rule]) -> None:
+        """Add several. Raises FaultError for a name that is taken, and has added none then."""
+        rules = list(rules)
+        for rule in rules:
+            self._check_name(rule)
+        for rule in rules:
+            self.add(rule)
+
+    def _check_name(self, rule: Rule) -> None:
+        if rule.name in self._active:
+            raise FaultError(f"a fault is called {rule.name!r} already")
+
+    def check(self) -> None:
+        """Raises FaultNeverMet for the first that no request met."""
+        for fault in self:
+            fault.check()
+
+    def named(self, name: str) -> Fault | None:
+        """The fault of that name that is at work."""
+        return self._active.get(name)
+
+    def met_by(self, info: RequestInfo, request: Request) -> list[Fault]:
+        """The faults that a request meets, in the order in which they were added; noted."""
+        form = info.verb, info.group, info.resource, info.subresource
+        found = self._by_form.get(form)
+        if found is None:
+            found = self._by_form[form] = self._sorted(form)
+        by_name, others = found
+        about = by_name.get(info.name) if by_name else None
+        if not about and not others:
+            return []
+        if request.path.startswith(OWN_PATHS):
+            return []
+        now = self.clock.time()
+        candidates = [*about, *others] if about else others
+        return [fault for fault in candidates if fault.takes(info, request, now)]
+
+    def _sorted(self, form: Form) -> tuple[dict[str, list[Fault]], list[Fault]]:
+        by_name: dict[str, list[Fault]] = {}
+        others: list[Fault] = []
+        for fault in self:
+            if fault.rule.webhook is not None or not fault.is_about(form):
+                continue
+            names = fault.plain_names if form[0] != "create" else ()
+            for name in names:
+                by_name.setdefault(name, []).append(fault)
+            if not names:
+                others.append(fault)
+        return by_name, others
+
+    def of_calls(self, name: str) -> Fault | None:
+        """The fault that a call of a webhook meets, or of what converts the objects of a
+        definition; noted.
+        """
+        now = self.clock.time()
+        for fault in self:
+            if fault.rule.webhook is None or not fault.is_open(now) or not fault.is_about_call(name) or not fault.counts():
+                continue
+            cause, acting = CAUSE.get(), ACTING.get()
+            self._meetings.append(Meeting(
+                now, fault.name, fault.rule.what, "call", name, cause.user_agent if cause is not None else "",
+                acting.component if acting is not None else ""))
+            return fault
+        return None
+
+    def note(self, fault: Fault, info: RequestInfo, request: Request, component: str = "") -> None:
+        """Remember that a request met a fault; the request log and the history name it."""
+        acting = ACTING.get()
+        info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        self._meetings.append(Meeting(
+            self.clock.time(), fault.name, fault.rule.what, info.verb, info.path, request.headers.get("user-agent", ""),
+            component or (acting.component if acting is not None else "")))
+
+    def explain(self) -> Iterable[str]:
+        """What is at work, as people read it: for who waits in vain."""
+        for fault in self:
+            yield f"fault {fault}: {fault.met} of {fault.seen} matching requests met it"
+
+
+def _fields(rule: "Rule | Mapping[str, Any] | None") -> dict[str, Any]:
+    if isinstance(rule, Rule):
+        return rule.model_dump(exclude_unset=True)
+    return dict(rule or {})
