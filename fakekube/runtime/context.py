@@ -7,7 +7,7 @@ run of it: when the component stops, its handlers, queues and tasks go with the 
 shared caches stay.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -204,7 +204,7 @@ class Context:
             yield from child.explain()
 
     def on_close(self, function: Callable[[], object]) -> None:
-        """Call a function when the component stops: to cancel a timer, say."""
+        """Call a function, plain or async, when the component stops: to cancel a timer, say."""
         self._on_close.append(function)
 
     async def close(self) -> None:
@@ -212,7 +212,9 @@ class Context:
         while self._children:
             await self._children.pop().close()
         for function in self._on_close:
-            function()
+            pending = function()
+            if isinstance(pending, Awaitable):
+                await pending
         self._on_close.clear()
         for registration in self._registrations:
             registration.remove()

@@ -253,7 +253,10 @@ class JobReconciler:
         """The same, of the condition."""
         if self.configuration.wait_for_pods_ready is None:
             return False
-        ready = states.is_admitted(workload) and job.pods_ready()
+        admitted, is_of_set = states.is_admitted(workload), names.JOB_OWNER_GVK_ANNOTATION in meta.annotations_of(workload)
+        if admitted and is_of_set and starting.runs_elsewhere(self.framework, workload):
+            return False  # MultiKueue tells of pods that are shown nowhere here
+        ready = admitted and job.pods_ready()
         condition = pods_ready.pods_ready_condition(workload, pods_ready=ready)
         if pods_ready.is_set(workload, condition):
             return False

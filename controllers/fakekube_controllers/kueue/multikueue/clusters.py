@@ -60,6 +60,7 @@ class Clusters:
         self.adapters = Adapters(integrations.adapters_of(kueue))
         self.on_workload: Callable[[Request], None] = _nobody
         self.on_lost: Callable[[str], None] = _nobody
+        self.on_connected: Callable[[str], None] = _nobody
 
     def connected(self, name: str) -> RemoteClient | None:
         """The connection to a cluster, unless it is lost."""
@@ -108,9 +109,9 @@ class ClusterReconciler:
         if self._interval:
             queue.add_after(COLLECT, self._interval.total_seconds(), daemon=True)
 
-    def _disconnect_all(self) -> None:
+    async def _disconnect_all(self) -> None:
         for remote in self._clusters.remotes.values():
-            remote.stop_watches()
+            await remote.close()
 
     async def reconcile(self, request: Request) -> Result | None:
         """Connect or disconnect, and write the status. Raises APIError."""
@@ -128,6 +129,7 @@ class ClusterReconciler:
     async def _connect(self, cluster: ReadOnlyTree) -> Result | None:
         name = meta.name_of(cluster)
         remote = self._clusters.remote(name)
+        was_connected = remote.is_connected
         try:
             config = kubeconfigs.load(cluster, self._secrets, self._kueue.configuration.namespace, self._kueue.features)
         except CannotLoad as error:
@@ -144,6 +146,8 @@ class ClusterReconciler:
             wait = await remote.connect(config)
         if wait is not None:
             return Result(wait, daemon=True)
+        if not was_connected:
+            self._clusters.on_connected(name)
         await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "True", "Active", "Connected")
         return None
 

@@ -60,12 +60,24 @@ class Group(NamedTuple):
         The job stays for other Workloads of it: the slice that took the place of this one, the
         other parts. Upstream deletes it, and makes it anew.
         """
-        sides = self.sides[cluster]
         if self.parts.run_on(cluster):
-            await self.adapter.sync_job(sides, self.job, meta.name_of(self.local))
+            await self.adapter.sync_job(self.sides[cluster], self.job, meta.name_of(self.local))
         elif not is_replaced(self.local):
-            await adapters.delete_remote_object_if_owned(sides, self.adapter, self.job)
-        remote = self.remotes[cluster]
+            await self._remove_job(cluster)
+        await self._remove_workload(cluster)
+
+    async def remove_from_others(self, cluster: str) -> None:
+        """Delete job and Workload on all workers but one. Raises APIError, TransportError."""
+        for other, remote in self.remotes.items():
+            if remote is not None and other != cluster:
+                await self._remove_job(other)
+                await self._remove_workload(other)
+
+    async def _remove_job(self, cluster: str) -> None:
+        await adapters.delete_remote_object_if_owned(self.sides[cluster], self.adapter, self.job)
+
+    async def _remove_workload(self, cluster: str) -> None:
+        remote, sides = self.remotes[cluster], self.sides[cluster]
         if remote is None:
             return
         name, namespace = meta.name_of(remote), meta.namespace_of(remote)

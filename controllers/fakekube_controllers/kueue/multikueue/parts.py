@@ -6,7 +6,7 @@ pkg/controller/admissionchecks/multikueue/workload.go. There, all of them are lo
 second while they wait; here, when something has changed for them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta
@@ -57,10 +57,6 @@ class Parts(NamedTuple):
             (index, meta.key_of(each)) for each in (self.workload, *self.others)
             if (index := self.adapter.workload_index(each)) is not None and index >= 0]
         return min(indexed)[1] if indexed else None
-
-    def keys_of_others(self) -> Iterable[Request]:
-        """Which they are."""
-        return [meta.key_of(each) for each in self.others]
 
 
 def parts_of(workload: ReadOnlyTree, workloads: Lister, adapter: object) -> Parts:

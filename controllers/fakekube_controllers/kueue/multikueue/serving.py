@@ -11,14 +11,17 @@ from collections.abc import Iterable
 from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
+from fakekube.client.client import Client
 from fakekube.client.resources import STATEFUL_SETS
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
-from fakekube_controllers.kueue.jobframework import objects
+from fakekube_controllers.kueue.jobframework import objects, pods_ready
+from fakekube_controllers.kueue.jobframework.pods_ready import PodsReady
 from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SETS
 from fakekube_controllers.kueue.jobs.leaderworkerset import groups
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, Sides, clone_for_creation
+from fakekube_controllers.kueue.workload import patching, reasons, states
 
 
 class ServingAdapter(ManagedByAdapter):
@@ -98,6 +101,18 @@ class LeaderWorkerSetAdapter(ServingAdapter):
     def workload_index(self, workload: ReadOnlyTree) -> int | None:
         """Which part of its job a Workload is; None where it does not say."""
         return strconv.whole(meta.annotations_of(workload).get(names.COMPONENT_WORKLOAD_INDEX_ANNOTATION, ""))
+
+
+async def copy_pods_ready(client: Client, local: ReadOnlyTree, remote: ReadOnlyTree, *, now: float, features: Features) -> None:
+    """Let a Workload, whose own pods stay gated, be as ready as its copy; where Kueue on the worker
+    does not wait for pods, it is at once. Raises APIError.
+    """
+    there = states.condition(remote, reasons.PODS_READY) or dict(
+        zip(("status", "reason", "message"), pods_ready.STARTED, strict=True))
+    wanted = PodsReady(there["status"], there["reason"], there.get("message", ""))
+    if not pods_ready.is_set(local, wanted):
+        await patching.set_condition_and_update(
+            client, local, reasons.PODS_READY, *wanted, manager_prefix=names.JOB_CONTROLLER_NAME, now=now, features=features)
 
 
 def origin_uid(remote: ReadOnlyTree) -> str:

@@ -19,6 +19,7 @@ from fakekube_controllers.kueue.multikueue.clusters import Clusters
 from fakekube_controllers.kueue.multikueue.group import Group
 from fakekube_controllers.kueue.multikueue.nomination import Nomination
 from fakekube_controllers.kueue.multikueue.parts import parts_of
+from fakekube_controllers.kueue.multikueue.serving import ServingAdapter, copy_pods_ready
 from fakekube_controllers.kueue.names import MULTIKUEUE_CONFIGS, WORKLOADS
 from fakekube_controllers.kueue.workload import admissionchecks, finish, patching, reasons, reservation, states
 
@@ -57,6 +58,11 @@ class WorkloadReconciler:
                 if first is not None:
                     changed(first)
 
+        def connected(cluster: str) -> None:
+            for workload in self._workloads.list():
+                if states.cluster_name(workload) == cluster and not states.is_admitted(workload):
+                    changed(meta.key_of(workload))
+
         def reconfigured(config: Tree) -> None:
             of = {meta.name_of(check) for check in checks.checks_naming(meta.name_of(config), self._ctx)}
             for workload in self._workloads.list():
@@ -71,7 +77,7 @@ class WorkloadReconciler:
         def deleted(workload: Tree) -> None:
             self._deleted[Request(meta.namespace_of(workload), meta.name_of(workload))] = workload
 
-        self._clusters.on_workload = changed
+        self._clusters.on_workload, self._clusters.on_connected = changed, connected
         self._ctx.add_handler(MULTIKUEUE_CONFIGS, None, updated, reconfigured)
         self._ctx.add_handler(WORKLOADS, added, None, deleted)
 
@@ -138,9 +144,12 @@ class WorkloadReconciler:
         local, elastic = found.local, group.is_elastic(found.local, self._features)
         is_finished, is_reserved = states.is_finished(local), states.has_quota_reservation(local)
         # 1. slices that were replaced, or wait to replace another, keep what is on the worker
-        if elastic and (
-                (is_finished and group.is_replaced(local))
-                or (not is_finished and not is_reserved and group.replaces_another(local))):
+        if elastic and is_finished and group.is_replaced(local):
+            present = self._cluster_of_present_slice(local)
+            if present:
+                await found.remove_from_others(present)
+            return None
+        if elastic and not is_finished and not is_reserved and group.replaces_another(local):
             return None
         # 2. what is over, or has no quota, has nothing on workers
         if is_finished or not is_reserved:
@@ -173,9 +182,22 @@ class WorkloadReconciler:
         # 8. workers are nominated while the check is pending
         if check.get("state") != reasons.CHECK_PENDING or (not elastic and states.cluster_name(local)):
             return None
+        if states.cluster_name(local) in found.unavailable:
+            # a larger slice has to go to the worker of the one before; upstream waits for ever
+            return await self._admitting_is_lost(found, check, states.cluster_name(local))
         job = self._ctx.lister(found.adapter.resource).get(*found.job)
         await self._nomination.nominate_and_synchronize(found, job, is_elastic=elastic)
         return None
+
+    def _slices(self, local: ReadOnlyTree) -> list[Tree]:
+        """All slices of the job that one is of."""
+        owner = meta.controller_of(local)
+        return self._workloads.owned_by(owner["uid"]) if owner is not None else []
+
+    def _cluster_of_present_slice(self, local: ReadOnlyTree) -> str:
+        """The worker that a job has gone on on; empty while it is between two."""
+        running = [states.cluster_name(each) for each in self._slices(local) if not states.is_finished(each)]
+        return running[0] if len(running) == 1 else ""
 
     @property
     def _worker_lost_timeout(self) -> timedelta:
@@ -223,17 +245,22 @@ class WorkloadReconciler:
         """6a: none of the copies is admitted any more, or the one that is cannot be reached."""
         admitting = states.cluster_name(found.local)
         if admitting in found.unavailable:
-            remote = self._clusters.remotes.get(admitting)
-            lost_since = remote.lost_since if remote is not None and remote.lost_since is not None else self._now
-            left = self._settings.worker_lost_timeout_seconds - (self._now - lost_since)
-            if left > 0:
-                return Result(timedelta(seconds=left))
-            text = "Admitting remote lost"
-        elif not admitting:
+            return await self._admitting_is_lost(found, check, admitting)
+        if not admitting:
             text = "Admission check is Ready but no admitting cluster is recorded; this is unexpected, please report it"
         else:
             text = "Admitting remote no longer exists"
         await self._update_check(found.local, check, reasons.CHECK_RETRY, text)
+        return None
+
+    async def _admitting_is_lost(self, found: Group, check: ReadOnlyTree, admitting: str) -> Result | None:
+        """The worker cannot be reached: it is waited for, and then another one is looked for."""
+        remote = self._clusters.remotes.get(admitting)
+        lost_since = remote.lost_since if remote is not None and remote.lost_since is not None else self._now
+        left = self._settings.worker_lost_timeout_seconds - (self._now - lost_since)
+        if left > 0:
+            return Result(timedelta(seconds=left))
+        await self._update_check(found.local, check, reasons.CHECK_RETRY, "Admitting remote lost")
         return None
 
     async def _converge(self, found: Group, check: ReadOnlyTree, cluster: str) -> Result | None:
@@ -248,7 +275,15 @@ class WorkloadReconciler:
         is_deferred = await found.sync_job(cluster)
         if check.get("state") not in (reasons.CHECK_RETRY, reasons.CHECK_REJECTED):
             await self._set_ready(found, check, cluster)
+        await self._bring_pods_ready(found, cluster)
         return Result(SYNC_DEFERRED) if is_deferred else Result(self._worker_lost_timeout, daemon=True)
+
+    async def _bring_pods_ready(self, found: Group, cluster: str) -> None:
+        """Only of what is admitted here: all else waits for its start, and its job says so."""
+        waits = self._kueue.configuration.wait_for_pods_ready is not None
+        if waits and isinstance(found.adapter, ServingAdapter) and states.is_admitted(found.local):
+            await copy_pods_ready(
+                self._client, found.local, found.remotes[cluster] or {}, now=self._now, features=self._features)
 
     async def _evict_remote(self, found: Group, cluster: str, message: str) -> None:
         remote = found.remotes[cluster]
@@ -280,8 +315,9 @@ class WorkloadReconciler:
 
         await patching.patch_admission_status(self._client, found.local, update, features=self._features)
         self._event(found.local, "Normal", message)
-        for key in found.parts.keys_of_others():
-            self._look_at(key)
+        past = self._slices(found.local) if group.replaces_another(found.local) else ()
+        for each in (*found.parts.others, *(each for each in past if states.is_finished(each))):
+            self._look_at(meta.key_of(each))
         if check.get("state") != reasons.CHECK_READY:
             self._admitted.inc(nomination.cluster_queue_of(found.local), cluster, "leader")
 

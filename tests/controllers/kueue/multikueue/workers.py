@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fakekube import Cluster
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, PODS, SECRETS
 from fakekube.composition.fleet import Fleet
@@ -13,7 +14,12 @@ MANAGER, WORKERS = "manager", ("worker1", "worker2")
 
 async def put_queue(fleet: Fleet, member: str, quota: str, checks: tuple[str, ...] = ()) -> None:
     """A queue ``q`` with so much cpu."""
-    client = fleet[member].client
+    await put_queue_in(fleet[member], quota, checks)
+
+
+async def put_queue_in(cluster: Cluster, quota: str, checks: tuple[str, ...] = ()) -> None:
+    """The same in any cluster."""
+    client = cluster.client
     await client.create(names.RESOURCE_FLAVORS, {"metadata": {"name": "f"}})
     flavors = [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": quota}]}]
     spec: Tree = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}
