@@ -13,7 +13,6 @@ from fakekube.apimachinery.types import Tree
 from fakekube.recording.exchanges import Exchange
 
 NAMESPACES = "namespaces"
-ADDONS = ("jobset", "kueue", "lws", "ray")
 SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
 REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
 """What is POSTed there is a question, and leaves nothing."""
@@ -83,8 +82,7 @@ def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
     """
     known = list(gates)
     wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
-    named = [name for name in str(facts.get("controllers", "")).split(",") if name in ADDONS]
-    return *(facts.get("addons") or ()), *named, *wanted
+    return *(facts.get("addons") or ()), *wanted
 
 
 def plan(
