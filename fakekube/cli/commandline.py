@@ -4,7 +4,7 @@ What click calls a usage error ends with 2, all else with 1. Who closes the pipe
 ends the command quietly.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from fakekube.cli.echo import forget_output
-from fakekube.composition.options import DEFAULT_KUBECONFIG, OptionError
+from fakekube.composition.options import OptionError
 
 
 class Misuse(click.ClickException):
@@ -54,14 +54,3 @@ def _told_in_a_sentence() -> Iterator[None]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def where(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that lead to a served cluster."""
-    for option in (
-        click.option("--kubeconfig", type=click.Path(dir_okay=False), help=(
-            f"A kubeconfig that leads to the cluster; else $KUBECONFIG, ./{DEFAULT_KUBECONFIG}, ~/.kube/config.")),
-        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig."),
-    ):
-        function = option(function)
-    return function

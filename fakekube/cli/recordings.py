@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fakekube.cli.commandline import where
+from fakekube.cli.clusteroptions import where
 
 
 @click.command()

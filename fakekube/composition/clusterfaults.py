@@ -4,6 +4,7 @@ components.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,10 @@ class ClusterFaults:
         """Let no past state be read or watched from any more."""
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
+
+    def asleep(self) -> AbstractContextManager[None]:
+        """A block in which a request waits for time, so that nobody else waits for it."""
+        return self._activity.sleeping()
 
     @property
     def watches(self) -> OpenWatches:

@@ -6,6 +6,7 @@ that no rule is about costs it one look into a table.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
@@ -50,6 +51,9 @@ class Server(Protocol):
 
     def compact(self) -> None:
         """Let no past state be read any more."""
+
+    def asleep(self) -> AbstractContextManager[None]:
+        """A block in which a request waits for time, so that nobody else waits for it."""
 
     @property
     def watches(self) -> OpenWatches:

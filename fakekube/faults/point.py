@@ -80,12 +80,20 @@ class FaultPoint:
         if rule.moment == "after":
             return None
         if rule.latency is not None:
-            await self._faults.clock.sleep(rule.latency)
+            await self._sleep(rule.latency)
         if rule.crash:
             await self._crash(rule.crash)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
+
+    async def _sleep(self, seconds: float) -> None:
+        cause = CAUSE.get()
+        CAUSE.set(None)  # what others write meanwhile in this context is not this request's
+        with self._server.asleep():
+            await self._faults.clock.sleep(seconds)
+        if cause is not None:
+            CAUSE.set(cause._replace(time=self._faults.clock.time()))
 
     def _from_a_replica(self, fault: Fault, info: RequestInfo, request: Request) -> None:
         """Let a list that takes what a cache has be answered from the state that the replica has.
@@ -100,7 +108,7 @@ class FaultPoint:
         rule = fault.rule
         if rule.moment == "after":
             if rule.latency is not None:
-                await self._faults.clock.sleep(rule.latency)
+                await self._sleep(rule.latency)
             if rule.crash:
                 await self._crash(rule.crash)
             if rule.error is not None and not failed and response.status < 400:
