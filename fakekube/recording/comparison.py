@@ -20,14 +20,17 @@ HIDDEN = ("token", "storageVersionHash", "serverAddress", "containerID", "imageI
 ITEM = re.compile(r"^(?:items|rows)(?:\[[^\]]*\]|\.\w+)\.?(?:object\.)?")
 LARGE_VERSION = re.compile(r"([Tt]oo (?:large|old) resource version: )(\d+)(, current: | \()\d+")
 COMPONENTS = (
-    "kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "Go-http-client", "fakekube",
-    "cloud-controller-manager")
+    "kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "cloud-controller-manager")
 """Managers of fields that are part of a cluster."""
 STATE = "status"
 STATE_FIELDS = (
-    STATE, "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
+    STATE, "endpoints", "subsets", "spec.volumeName",
+    "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
     "metadata.labels[topology.kubernetes.io/zone]", "metadata.labels[topology.kubernetes.io/region]")
 """What controllers and kubelets write, and kubectl shows of it; what pods get of their nodes."""
+ANNOTATIONS = ("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
+               "endpoints.kubernetes.io/")
+"""How annotations begin that controllers write."""
 OF_THE_CLUSTER = ("/version", "/api", "/apis", "/metrics")
 """Paths whose answers tell what is installed in a cluster; only their codes are compared."""
 ROOT_CA = "kube-root-ca.crt"
@@ -77,7 +80,9 @@ def differences(exchange: Exchange, answer: Answer, translation: Translation) ->
         return found
     if not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
-    strict = exchange.method == "POST" or exchange.info.subresource == STATE
+    # what is no kind of Kubernetes' own has no controllers but those that were recorded
+    group = exchange.info.group
+    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io"))
     return found + list(_of_trees(recorded, there, translation, strict=strict, clusterwide=not exchange.info.namespace))
 
 
@@ -201,6 +206,12 @@ def _normal_object(value: Tree, translation: Translation) -> Tree:
         made = _sorted_conflict(made)
     if (base := made.get("generateName")) and isinstance(name := made.get("name"), str) and not translation.knows(name):
         made["name"] = f"{base}<suffix>" if SUFFIX.fullmatch(name.removeprefix(str(base))) else name
+    if isinstance(annotations := made.get("annotations"), dict):
+        kept = {key: item for key, item in annotations.items() if not key.startswith(ANNOTATIONS)}
+        made = {key: item for key, item in made.items() if key != "annotations"} | ({"annotations": kept} if kept else {})
+    for key in ("resourceRules", "nonResourceRules"):  # upstream's come in the order of a map
+        if isinstance(made.get(key), list):
+            made[key] = sorted(made[key], key=str)
     made |= {key: f"<{key}>" for key in HIDDEN if isinstance(made.get(key), str)}
     if isinstance(metadata := made.get("metadata"), dict) and metadata.get("name") == ROOT_CA and "data" in made:
         made["data"] = "<ca>"
@@ -211,8 +222,7 @@ def _managed(entries: list[Any]) -> list[Any]:
     """The entries of those who are no part of a cluster, in an order that no second decides."""
     own = [
         {key: item for key, item in entry.items() if key != "time"} for entry in entries
-        if entry.get("manager") != OWN_MANAGER
-        and not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
+        if entry.get("manager") not in (OWN_MANAGER, *COMPONENTS)]
     return sorted(own, key=lambda entry: [str(entry.get(key)) for key in ("manager", "operation", "apiVersion", "subresource")])
 
 
