@@ -173,7 +173,7 @@ async def test_patterns_stand_for_what_the_page_says() -> None:
 
 
 async def test_ten_thousand_rules_hold_nobody_up() -> None:
-    """Given a plan of ten thousand rules with patterns that would take long to try one by one / when
+    """Given a plan of ten thousand rules with patterns that take long to try one by one / when
     it is added and requests come / then the request is answered.
     """
     rules = [{"name": f"r{number}", "names": "a*" * 20 + f"b{number}", "cut": "before", "optional": True}
