@@ -183,6 +183,11 @@ class Cluster(Timed):
         return self._faults.faults
 
     @property
+    def has_faults(self) -> bool:
+        """Whether anybody has asked for ``faults``."""
+        return self._faults is not None
+
+    @property
     def metrics(self) -> "Metrics":
         """What the controllers have counted in this cluster, as ``/metrics`` shows it."""
         return self._controllers.metrics
@@ -196,8 +201,8 @@ class Cluster(Timed):
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             await self.stop()
-            if self._faults is not None:
-                self._faults.faults.check()  # which raises FaultNeverMet
+            if self.has_faults:
+                self.faults.check()  # which raises FaultNeverMet
             return
         await self.close()
         self.driver.note_failure(error)

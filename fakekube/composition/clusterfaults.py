@@ -53,6 +53,7 @@ class ClusterFaults:
     ) -> None:
         self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
+        self._restarting: dict[str, None] = {}
         self.faults = Faults(clock, rng.fork("faults"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
@@ -69,10 +70,16 @@ class ClusterFaults:
         """Let a component die and start again.
 
         Returns once it lives, unless it is the component itself that waits: that does not see it.
+        What is on its way up already is dead, and who asks while components start or stop, as they
+        do themselves, is not waited for.
         """
-        over = asyncio.Event()
+        if name in self._restarting:
+            return
+        self._restarting[name] = None
+        waits, over = not self._controllers.are_changing, asyncio.Event()
         self._tasks.spawn(self._restart(name, over.set), f"crash of {name}")
-        await over.wait()
+        if waits:
+            await over.wait()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
         controllers = self._controllers
@@ -82,6 +89,7 @@ class ClusterFaults:
                     await controllers.stop_controller(name)
                     await controllers.start_controller(name)
         finally:
+            self._restarting.pop(name, None)
             then()
 
     # what faults need of a server
