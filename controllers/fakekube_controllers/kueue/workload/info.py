@@ -160,8 +160,9 @@ class Info:
     def scheduling_hash(self) -> str:
         """The same for Workloads that every scheduling decision would treat alike."""
         if self._hash is None:
+            requested = [(each.count, each.requests) for each in self.total_requests]
             self._hash = scheduling_hash(
-                self.obj, self.total_requests, effective_priority(self.obj, self._features), self._features)
+                self.obj, requested, effective_priority(self.obj, self._features), self._features)
         return self._hash
 
     def can_be_partially_admitted(self) -> bool:

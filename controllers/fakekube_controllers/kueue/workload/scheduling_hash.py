@@ -3,8 +3,9 @@
 Upstream: the scheduling equivalence hash of pkg/workload/workload.go.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -13,11 +14,7 @@ from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fakekube_controllers.kueue.workload.info import PodSetResources
+from fakekube_controllers.kueue.resources import Requests
 
 SCHEDULING_HASH_UNKNOWN = "unknown"
 _SPEC_FIELDS = (
@@ -38,17 +35,19 @@ def _spec_shape(spec: ReadOnlyTree) -> dict[str, Any]:
 
 
 def scheduling_hash(
-    obj: ReadOnlyTree, total_requests: "Sequence[PodSetResources]", priority: int, features: Features,
+    obj: ReadOnlyTree, requested: Sequence[tuple[int, Requests]], priority: int, features: Features,
 ) -> str:
-    """The hash of a Workload with these requests and this effective priority."""
+    """The hash of a Workload of this effective priority, each of whose podsets has so many pods
+    that request so much in all.
+    """
     if not features.SchedulingEquivalenceHashing:
         return SCHEDULING_HASH_UNKNOWN
     podsets = []
     for index, podset in enumerate(obj["spec"]["podSets"]):
-        known = total_requests[index] if index < len(total_requests) else None
+        count, requests = requested[index] if index < len(requested) else (podset["count"], None)
         podsets.append((
-            podset["name"], _spec_shape(podset["template"]["spec"]), known.count if known else podset["count"],
-            known.requests if known else None, podset.get("minCount"), podset.get("topologyRequest"),
+            podset["name"], _spec_shape(podset["template"]["spec"]), count, requests,
+            podset.get("minCount"), podset.get("topologyRequest"),
         ))
     allowed = None
     if features.ConcurrentAdmission:
