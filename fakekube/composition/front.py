@@ -100,5 +100,5 @@ class Front:
             "release": options.kubernetes_version, "clock": str(options.clock), "nodes": options.nodes,
             "controllers": options.controllers, "featureGates": dict(options.feature_gates),
             "authorizationMode": list(options.authorization_mode), "addons": [*options.addon_config, *addons],
-            "extra": self._extra, "member": self._name}
+            "defaultStorageClass": options.default_storage_class, "extra": self._extra, "member": self._name}
         return self.recorder.around(self._server, self._clock, facts)

@@ -17,17 +17,23 @@ from fakekube.util import treediff
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)")
 AGE = re.compile(r"(?:\d+[ydhms])+")
 HIDDEN = ("token", "storageVersionHash", "serverAddress", "containerID", "imageID")
+ALLOWED_BY = re.compile(r"^(RBAC: allowed by )(?:Cluster)?RoleBinding .*", re.DOTALL)
 ITEM = re.compile(r"^(?:items|rows)(?:\[[^\]]*\]|\.\w+)\.?(?:object\.)?")
 LARGE_VERSION = re.compile(r"([Tt]oo (?:large|old) resource version: )(\d+)(, current: | \()\d+")
 COMPONENTS = (
-    "kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "Go-http-client", "fakekube",
-    "cloud-controller-manager")
+    "kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "cloud-controller-manager")
 """Managers of fields that are part of a cluster."""
 STATE = "status"
 STATE_FIELDS = (
-    STATE, "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
+    STATE, "endpoints", "subsets", "spec.volumeName",
+    "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
     "metadata.labels[topology.kubernetes.io/zone]", "metadata.labels[topology.kubernetes.io/region]")
 """What controllers and kubelets write, and kubectl shows of it; what pods get of their nodes."""
+OF_A_NODE = "matchFields[metadata.name]"
+"""In the affinity of a daemon's pod."""
+ANNOTATIONS = ("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
+               "endpoints.kubernetes.io/")
+"""How annotations begin that controllers write."""
 OF_THE_CLUSTER = ("/version", "/api", "/apis", "/metrics")
 """Paths whose answers tell what is installed in a cluster; only their codes are compared."""
 ROOT_CA = "kube-root-ca.crt"
@@ -77,7 +83,9 @@ def differences(exchange: Exchange, answer: Answer, translation: Translation) ->
         return found
     if not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
-    strict = exchange.method == "POST" or exchange.info.subresource == STATE
+    # what is no kind of Kubernetes' own has no controllers but those that were recorded
+    group = exchange.info.group
+    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io"))
     return found + list(_of_trees(recorded, there, translation, strict=strict, clusterwide=not exchange.info.namespace))
 
 
@@ -95,7 +103,8 @@ def of_events(
         old, new = recorded.get(name, []), there.get(name, [])
         types = [_types(events) for events in (old, new)]
         if types[0] != types[1]:
-            found.append(Difference("event", name, *types))
+            by_controllers = sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
+            found.append(Difference("state" if by_controllers else "event", name, *types))
         elif exchange.info.resource not in COUNTED_LISTS:
             found += [
                 each._replace(kind="event" if each.kind == "answer" else each.kind, path=f"{name} {each.path}")
@@ -108,14 +117,25 @@ def _of_trees(recorded: Tree, there: Tree, translation: Translation, *, strict: 
     if clusterwide:
         first = _own_items(first, translation)
     first, second = (_by_name(tree) for tree in (first, second))
+    if sorted(first.get("order") or ()) != sorted(second.get("order") or ()):
+        first, second = ({key: item for key, item in tree.items() if key != "order"} for tree in (first, second))
     for each in treediff.differences(first, second):
-        kind = "state" if not strict and _is_state(each.path) else "answer"
+        kind = "state" if not strict and (_is_state(each.path) or _is_owned(each)) else "answer"
         yield Difference(kind, each.path, treediff.shown(each.old), treediff.shown(each.new))
 
 
 def _is_state(path: str) -> bool:
     path = ITEM.sub("", path)
+    if OF_A_NODE in path:
+        return True
     return any(path == field or path.startswith((f"{field}.", f"{field}[")) for field in STATE_FIELDS)
+
+
+def _is_owned(difference: treediff.Difference) -> bool:
+    """Whether one side has an object that a controller has made, and the other has not."""
+    return ITEM.sub("", difference.path) == "" and any(
+        isinstance(side, dict) and "ownerReferences" in ((side.get("object") or side).get("metadata") or {})
+        for side in (difference.old, difference.new))
 
 
 def _own_items(tree: Any, translation: Translation) -> Any:
@@ -201,6 +221,14 @@ def _normal_object(value: Tree, translation: Translation) -> Tree:
         made = _sorted_conflict(made)
     if (base := made.get("generateName")) and isinstance(name := made.get("name"), str) and not translation.knows(name):
         made["name"] = f"{base}<suffix>" if SUFFIX.fullmatch(name.removeprefix(str(base))) else name
+    if isinstance(annotations := made.get("annotations"), dict):
+        kept = {key: item for key, item in annotations.items() if not key.startswith(ANNOTATIONS)}
+        made = {key: item for key, item in made.items() if key != "annotations"} | ({"annotations": kept} if kept else {})
+    for key in ("resourceRules", "nonResourceRules"):  # upstream's come in the order of a map
+        if isinstance(made.get(key), list):
+            made[key] = sorted(made[key], key=str)
+    if isinstance(made.get("reason"), str):  # of several that allow it, any
+        made["reason"] = ALLOWED_BY.sub(r"\1", made["reason"])
     made |= {key: f"<{key}>" for key in HIDDEN if isinstance(made.get(key), str)}
     if isinstance(metadata := made.get("metadata"), dict) and metadata.get("name") == ROOT_CA and "data" in made:
         made["data"] = "<ca>"
@@ -211,8 +239,7 @@ def _managed(entries: list[Any]) -> list[Any]:
     """The entries of those who are no part of a cluster, in an order that no second decides."""
     own = [
         {key: item for key, item in entry.items() if key != "time"} for entry in entries
-        if entry.get("manager") != OWN_MANAGER
-        and not (entry.get("manager") in COMPONENTS and entry.get("subresource") == STATE)]
+        if entry.get("manager") not in (OWN_MANAGER, *COMPONENTS)]
     return sorted(own, key=lambda entry: [str(entry.get(key)) for key in ("manager", "operation", "apiVersion", "subresource")])
 
 

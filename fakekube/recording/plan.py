@@ -5,7 +5,7 @@ or gets a name of its own where its user allows that.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
 OWN_PATH = "a path of fakekube's own"
 LIVE = "commands, ports and logs of containers are not asked again"
 NOT_SERVED = "its API group is not served there"
+UNKNOWN = "who asked was not known"
 CACHED = "its client had the answer already"
 OTHER_SETUP = "its cluster had"
 LATER = "the same look follows, with nothing written between"
@@ -34,6 +35,7 @@ SYSTEM_NAMESPACE = "it is about a namespace of the system"
 CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
 SAYS_FOR_ALL = "it would have a say in the requests of others"
 NOT_MADE = "it is about what is not made there"
+NO_COUNTERPART = "nothing there is known to stand for what it is about"
 NOT_OURS = "it is about what is not the test's own"
 BYTES = "it is protobuf, which is not translated: ask for JSON"
 EVERYBODY = "everybody may do everything where it was recorded"
@@ -82,7 +84,8 @@ def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
     """
     known = list(gates)
     wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
-    return *(facts.get("addons") or ()), *wanted
+    storage = ["a default StorageClass"] if facts.get("defaultStorageClass") else []
+    return *(facts.get("addons") or ()), *storage, *wanted
 
 
 def plan(
@@ -132,6 +135,7 @@ class _Planner:
         self.created: dict[str, None] = {}
         self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
         self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
+        self._hooked: dict[str, None] = {}  # resources whose writes a webhook sees that is not there
         self._undefined: dict[tuple[str, str], None] = {}  # resources of definitions that are not made
 
     def reason(self, exchange: Exchange) -> str:
@@ -149,6 +153,12 @@ class _Planner:
             return LIVE
         if exchange.code == 304:
             return CACHED
+        if exchange.code == 401:
+            return UNKNOWN
+        if "spec.nodeName" in info.field_selector:
+            return NOT_OURS
+        if not exchange.is_read and info.resource in self._hooked:
+            return NOT_MADE
         if info.name and (info.resource, info.namespace, info.name) in self._missing:
             return NOT_MADE
         if "bodyBase64" in line or _is_binary(str((line.get("headers") or {}).get("content-type"))):
@@ -185,6 +195,9 @@ class _Planner:
         if info.verb in ("list", "watch") and _is_namespaced(exchange):
             return NOT_OURS if exchange.query.get("limit") or exchange.query.get("continue") else ""
         known = (info.resource, info.name) in self.objects
+        if info.resource in FOR_ALL and not exchange.is_read:
+            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
+            return SAYS_FOR_ALL
         if exchange.is_read:
             return "" if known else NOT_OURS
         if info.verb == "create":
@@ -195,8 +208,6 @@ class _Planner:
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
-        if info.resource in FOR_ALL:
-            return SAYS_FOR_ALL
         spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
         if info.resource == DEFINITIONS:
             group = str(spec.get("group"))
@@ -227,6 +238,13 @@ def _leave_out_looks(steps: list[Step]) -> None:
         if look in seen:
             step.reason = LATER
         seen[look] = None
+
+
+def _hooked_resources(configuration: Any) -> Iterator[str]:
+    """The resources that the webhooks of a configuration are asked about."""
+    for webhook in configuration.get("webhooks") or () if isinstance(configuration, dict) else ():
+        for rule in webhook.get("rules") or ():
+            yield from (str(resource).partition("/")[0] for resource in rule.get("resources") or ())
 
 
 def _is_binary(content_type: str) -> bool:

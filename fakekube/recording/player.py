@@ -21,7 +21,7 @@ from fakekube.recording.asking import Target, message_of, tree_of
 from fakekube.recording.comparison import Answer, Difference
 from fakekube.recording.exchanges import Exchange
 from fakekube.recording.outcomes import Outcome, Played
-from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NOT_OURS, REVIEW_GROUPS, Conversation, Step
+from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NO_COUNTERPART, NOT_OURS, REVIEW_GROUPS, Conversation, Step
 from fakekube.recording.removal import Removal
 from fakekube.recording.translation import Translation
 
@@ -104,7 +104,9 @@ class _Play:
                 await self._make_namespace(self._translation.namespace(name))
             for step in self._conversation.steps:
                 await self._end_watches(before=step.exchange.number)
-                if not step.reason:
+                if step.reason:
+                    self._translation.saw(step.exchange.answer)
+                else:
                     await self._step(step)
             await self._end_watches()
         finally:
@@ -136,6 +138,9 @@ class _Play:
         is_definition = exchange.info.resource == DEFINITIONS
         if await self._is_foreign(exchange) if is_definition else not self._stays_inside(exchange):
             step.reason = NOT_OURS
+            return
+        if self._translation.lacks(exchange.info.name):
+            step.reason = NO_COUNTERPART
             return
         self.played.outcomes.append(outcome)
         if exchange.is_watch:

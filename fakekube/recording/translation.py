@@ -39,6 +39,8 @@ class Translation:
 
     def __init__(self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = ()) -> None:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
+        self._generated: dict[str, None] = {}  # recorded names that a server has made up
+        self._latest = 0  # the greatest version that was recorded so far
         self._uids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._values: dict[Any, Any] = {}
@@ -84,10 +86,11 @@ class Translation:
     def object(self, value: Json, *, clusterwide: bool) -> Json:
         """The body of a write; ``clusterwide`` says that its object has no namespace."""
         made: Any = self.body(value)
-        if clusterwide and isinstance(made, dict) and isinstance(metadata := made.get("metadata"), dict):
+        metadata = value.get("metadata") if clusterwide and isinstance(value, dict) else None
+        if isinstance(metadata, dict):
             for key in ("name", "generateName"):
-                if isinstance(metadata.get(key), str) and metadata[key] and not metadata[key].startswith(self.prefix):
-                    metadata[key] = f"{self.prefix}{metadata[key]}"
+                if isinstance(name := metadata.get(key), str) and name:
+                    made["metadata"][key] = self._names.get(name) or f"{self.prefix}{name}"
         return made
 
     def text(self, text: str) -> str:
@@ -107,9 +110,18 @@ class Translation:
         return text
 
     def version(self, version: str, *, of_list: bool = False) -> str:
-        """A version there: that of an object or of a list; one that was never told stays."""
+        """A version there: that of an object or of a list.
+
+        Where none was told, that of a list is the latest before it; any other stays as it is.
+        """
         first, second = (self._list_versions, self._versions) if of_list else (self._versions, self._list_versions)
-        return first.get(version) or second.get(version) or version
+        found = first.get(version) or second.get(version)
+        if found is None and of_list and version.isdecimal() and int(version):
+            told = self._versions | self._list_versions
+            known = sorted((int(each), there) for each, there in told.items() if each.isdecimal())
+            if int(version) <= self._latest:
+                found = next((there for each, there in reversed(known) if each < int(version)), None)
+        return found or version
 
     def renew(self, version: str, version_there: str) -> None:
         """Let another version of an object stand for a recorded one."""
@@ -167,11 +179,16 @@ class Translation:
         """Whether it is known what stands for a recorded uid or generated name there."""
         return recorded in self._uids or recorded in self._names
 
+    def lacks(self, recorded: str) -> bool:
+        """Whether a recorded name was made up, and nothing is known that stands for it there."""
+        return recorded in self._generated and recorded not in self._names
+
     def learn(self, recorded: Json, there: Json) -> None:
         """Lay an answer beside the recorded one, and note what stands for what.
 
         The answer is as it came, not translated back.
         """
+        self.saw(recorded)
         self._learn("", recorded, there)
         self._back = None
 
@@ -188,6 +205,21 @@ class Translation:
         words[self.prefix] = ""
         longest_first = sorted((word for word in words if word or not self.prefix), key=len, reverse=True)
         return re.compile("|".join(re.escape(word) for word in longest_first if word) or r"(?!)"), words
+
+    def saw(self, recorded: Json) -> None:
+        """Note the names that a server has made up in a recorded answer, and how far its versions
+        went.
+        """
+        if not isinstance(recorded, dict):
+            return
+        items = recorded.get("items") or recorded.get("rows") or []
+        for item in [recorded, *(items if isinstance(items, list) else [])]:
+            metadata = _metadata(item)
+            base, name = metadata.get("generateName"), metadata.get("name")
+            if base and isinstance(name, str) and SUFFIX.fullmatch(name.removeprefix(str(base))):
+                self._generated[name] = None
+            if str(version := metadata.get(VERSION)).isdecimal():
+                self._latest = max(self._latest, int(str(version)))
 
     def _learn(self, key: str, recorded: Json, there: Json) -> None:
         if isinstance(recorded, dict) and isinstance(there, dict):
@@ -207,8 +239,8 @@ class Translation:
 
     def _learn_object(self, recorded: Tree, there: Tree) -> None:
         base, old, new = recorded.get("generateName"), recorded.get("name"), there.get("name")
-        if base and there.get("generateName") and isinstance(old, str) and isinstance(new, str) and new not in (
-                old, f"{self.prefix}{old}"):
+        if base and there.get("generateName") and isinstance(old, str) and isinstance(new, str) and SUFFIX.fullmatch(
+                new[-5:]) and new not in (old, f"{self.prefix}{old}"):
             self._names[old] = new
         version, version_there = recorded.get(VERSION), there.get(VERSION)
         if isinstance(version, str) and isinstance(version_there, str) and version_there:
