@@ -48,6 +48,10 @@ class Server(Protocol):
     def revision(self) -> int:
         """The latest version of the storage."""
 
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest version of the storage that can be read."""
+
     def compact(self) -> None:
         """Let no past state be read any more."""
 
@@ -69,6 +73,7 @@ class Fault:
         self.began, self.revision = began, revision
         self.seen = self.met = 0
         self.removed = False
+        self.caught_up_at: float | None = None  # when a replica that is behind will have caught up
         self.timers: list[Timer] = []
 
     @property
@@ -152,6 +157,7 @@ class Faults:
         self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
         self._added = 0
         self.on_change: list[Callable[[Fault], None]] = []
+        self.on_meeting: list[Callable[[Fault], None]] = []
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(list(self._active.values()))
@@ -278,6 +284,8 @@ class Faults:
         """Remember that a request met a fault; the request log and the history name it."""
         acting = ACTING.get()
         info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        for tell in self.on_meeting:
+            tell(fault)
         self._meetings.append(Meeting(
             self.clock.time(), fault.name, fault.rule.what, info.verb, info.path, request.headers.get("user-agent", ""),
             component or (acting.component if acting is not None else "")))

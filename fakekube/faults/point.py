@@ -4,6 +4,7 @@ What goes wrong before the commit leaves nothing behind; what goes wrong after i
 that its sender does not know of, as when a connection is lost: that write's cause names the fault.
 """
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -91,8 +92,20 @@ class FaultPoint:
         """Let a list that takes what a cache has be answered from the state that the replica has.
         """
         if info.verb == "list" and request.param("resourceVersion") == "0" and "continue" not in request.query:
-            request.query = {**request.query, "resourceVersion": [str(fault.revision)], "resourceVersionMatch": ["Exact"]}
-            request.query.pop("limit", None)
+            revision = self._stands_at(fault)
+            if revision is not None:
+                request.query = {**request.query, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
+                request.query.pop("limit", None)
+
+    def _stands_at(self, fault: Fault) -> int | None:
+        """The version that a replica has, None once it has caught up."""
+        rule, now = fault.rule, self._faults.clock.time()
+        if rule.behind is None:
+            return fault.revision
+        if fault.caught_up_at is None:
+            fault.revision = max(self._server.oldest_revision, self._server.revision - rule.behind)
+            fault.caught_up_at = math.inf if rule.lasting is None else now + rule.lasting
+        return fault.revision if now < fault.caught_up_at else None
 
     # after it
 
@@ -124,7 +137,7 @@ class FaultPoint:
         if watch is None or response.cut is not None:
             return
         for fault in met:
-            if fault.rule.watch is not None or fault.rule.stale:
+            if fault.rule.watch is not None or (fault.rule.stale and self._stands_at(fault) is not None):
                 self._strike(fault, watch)
 
     def _changed(self, fault: Fault) -> None:
@@ -133,7 +146,7 @@ class FaultPoint:
             self._let_go(fault)
             return
         rule = fault.rule
-        if (rule.watch is None and not rule.stale) or rule.nth or rule.every or rule.probability is not None:
+        if (rule.watch is None and (not rule.stale or rule.behind)) or rule.nth or rule.every or rule.probability is not None:
             return  # those count watches as they are opened
         if rule.after:
             fault.timers.append(self._faults.clock.call_later(rule.after, self._begin, fault, daemon=True))
@@ -165,13 +178,21 @@ class FaultPoint:
                 self._hold(fault, sink)
         else:
             ends = {"end": sink.end_now, "cut": sink.break_off, "expire": sink.expire}
-            sink.strike_after(rule.events, ends[str(rule.watch)])
+            end = ends[str(rule.watch)]
+            sink.strike_after(rule.events, end if not rule.lasting else lambda: self._hold(fault, sink, then=end))
 
-    def _hold(self, fault: Fault, sink: FaultySink) -> None:
-        """Let a watch stand still: for as long as the rule says, or holds."""
+    def _hold(self, fault: Fault, sink: FaultySink, then: Callable[[], None] | None = None) -> None:
+        """Let a watch stand still: for as long as the rule says, or holds; and ``then`` what ends
+        it.
+        """
         sink.stand_still(fault)
         rule, clock = fault.rule, self._faults.clock
-        if rule.lasting is not None:
+        if then is not None:
+            fault.timers.append(clock.call_later(rule.lasting or 0.0, then))
+        elif fault.caught_up_at is not None:
+            if fault.caught_up_at != math.inf:
+                fault.timers.append(clock.call_at(fault.caught_up_at, sink.go_on, fault))
+        elif rule.lasting is not None:
             fault.timers.append(clock.call_later(rule.lasting, sink.go_on, fault))
         elif rule.until is not None:
             fault.timers.append(clock.call_at(fault.began + rule.until, sink.go_on, fault))
