@@ -178,7 +178,7 @@ class Cluster(Timed):
             from fakekube.composition.clusterfaults import ClusterFaults
 
             self._faults = ClusterFaults(
-                lambda: self.apiserver, self.restart_controller, clock=self._clock, rng=self.rng, driver=self.driver,
+                lambda: self.apiserver, self._controllers, clock=self._clock, rng=self.rng, driver=self.driver,
                 tasks=self.tasks, calls=self._calls)
         return self._faults.faults
 

@@ -3,7 +3,8 @@ components.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import orjson
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.composition import admissionconfiguration
-from fakekube.composition.options import OptionError
+from fakekube.composition.options import OptionError, controller_name
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.faults.calls import CallFaults
 from fakekube.faults.plan import Faults
@@ -20,13 +21,12 @@ from fakekube.faults.rules import FaultError, Rule, rule_of, rules_of
 
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
+    from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.controlplane import OutgoingCalls
     from fakekube.util.clock import Clock
     from fakekube.util.driver import Driver
     from fakekube.util.rng import Rng
     from fakekube.util.tasks import Tasks
-
-Restart = Callable[[str], Awaitable[None]]
 
 
 def read(value: Any) -> list[Rule]:
@@ -54,14 +54,14 @@ def planned(texts: Iterable[str]) -> list[Rule]:
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
-    ``server`` gives the one of the moment, ``restart`` lets a component die and start again.
+    ``server`` gives the one of the moment, ``controllers`` run its components.
     """
 
     def __init__(
-        self, server: "Callable[[], APIServer]", restart: Restart, *, clock: "Clock", rng: "Rng", driver: "Driver",
-        tasks: "Tasks", calls: "OutgoingCalls",
+        self, server: "Callable[[], APIServer]", controllers: "ControllerManager", *, clock: "Clock", rng: "Rng",
+        driver: "Driver", tasks: "Tasks", calls: "OutgoingCalls",
     ) -> None:
-        self._server, self._restarts, self._calls = server, restart, calls
+        self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
         self.faults = Faults(clock, rng.fork("faults"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
@@ -76,6 +76,7 @@ class ClusterFaults:
         """Let the requests of a server, and the calls that it makes, meet the faults; once."""
         apiserver.interceptors = (*apiserver.interceptors, self._point)
         self._calls.callables.fault = self._of_calls
+        self.faults.begin_again()
 
     async def _crash(self, name: str) -> None:
         """Let a component die and start again.
@@ -87,9 +88,11 @@ class ClusterFaults:
         await over.wait()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
+        controllers = self._controllers
         try:
             with self._activity.busy():
-                await self._restarts(name)
+                if controllers.states[controller_name(name, list(controllers.states))]:  # the dead do not die
+                    await controllers.restart_controller(name)
         finally:
             then()
 
@@ -110,6 +113,17 @@ class ClusterFaults:
         """Let no past state be read or watched from any more."""
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
+
+    def check_component(self, name: str) -> None:
+        """Raises FaultError for the name of a component that the cluster does not know."""
+        try:
+            controller_name(name, list(self._controllers.states))
+        except OptionError as error:
+            raise FaultError(f"crash: {error}") from None
+
+    def asleep(self) -> AbstractContextManager[None]:
+        """A block in which a request waits for time, so that nobody else waits for it."""
+        return self._activity.sleeping()
 
     @property
     def watches(self) -> OpenWatches:

@@ -98,11 +98,29 @@ async def test_a_snapshot_and_the_plan() -> None:
     taken from a file / then what was used up stays so, and the file knows of no faults.
     """
     plan: list[dict[str, Any]] = [
-        {"name": "x", "verbs": "create", "resources": "configmaps", "error": "Conflict", "times": 1}]
+        {"name": "x", "verbs": "create", "resources": "configmaps", "error": "ServerTimeout", "times": 1}]
     async with Cluster(nodes=0, controllers="", clock="manual", faults=plan) as cluster:
         snapshot = cluster.snapshot()
-        assert (await create(cluster, "a")).status == 409
+        assert (await create(cluster, "a")).status == 500
         await cluster.restore(snapshot)
         assert (await create(cluster, "b")).status == 201
         async with Cluster(state=decode(snapshot.encode())) as other:
             assert (await create(other, "c")).status == 201
+
+
+async def test_what_waits_behind_a_slow_request_does_not_stop_time() -> None:
+    """Given requests of the kubelet that take time, while keys queue behind its only worker / when
+    a Job is to complete / then it does, after that time.
+    """
+    async with Cluster() as cluster:
+        cluster.faults.add(latency="200ms", resources="pods/status", verbs="patch", every=2)
+        cluster.faults.add(watch="late", lasting="100ms", resources="pods, jobs")
+        cluster.faults.add(error="EtcdTimeout", resources="pods", verbs="create", times=2)
+        cluster.faults.add(crash="job", resources="jobs/status", verbs="write", nth=2, moment="after")
+        await cluster.client.create(JOBS, JOB, "default")
+
+        async def done() -> bool:
+            found = await cluster.client.get(JOBS, "a", "default")
+            return any(one["type"] == "Complete" for one in found.get("status", {}).get("conditions", ()))
+
+        await cluster.run_until(done, within="5m")
