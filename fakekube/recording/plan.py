@@ -195,6 +195,9 @@ class _Planner:
         if info.verb in ("list", "watch") and _is_namespaced(exchange):
             return NOT_OURS if exchange.query.get("limit") or exchange.query.get("continue") else ""
         known = (info.resource, info.name) in self.objects
+        if info.resource in FOR_ALL and not exchange.is_read:
+            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
+            return SAYS_FOR_ALL
         if exchange.is_read:
             return "" if known else NOT_OURS
         if info.verb == "create":
@@ -205,9 +208,6 @@ class _Planner:
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
-        if info.resource in FOR_ALL:
-            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
-            return SAYS_FOR_ALL
         spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
         if info.resource == DEFINITIONS:
             group = str(spec.get("group"))
