@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from fakekube.apimachinery.releases import NEWEST, OLDEST
+from fakekube.cli import recordings
 from fakekube.cli.addonconfigs import WithAddOnConfigs
 from fakekube.cli.clusteroptions import addon_config, cluster_options, where
 from fakekube.cli.commandline import CommandLine
@@ -287,27 +288,6 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
 
 
 @cli.command()
-@where
-@click.option("-o", "--output", type=click.Path(dir_okay=False), default="recording.jsonl", show_default=True, help=(
-    "The file to write: lines of JSON, or an HTTP archive if its name ends with .har."))
-@click.option("--secrets", is_flag=True, help="Record values of Secrets, tokens and credentials as they are.")
-@click.option("--from", "source", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
-    "Write what FILE has recorded already in the other form."))
-@click.argument("command", nargs=-1, metavar="[-- pytest ...]")
-@click.pass_context
-def record(
-    context: click.Context, server: str | None, kubeconfig: str | None, output: str, source: str | None,
-    command: tuple[str, ...], *, secrets: bool,
-) -> None:
-    """Write down what clients ask and are answered: of a served cluster until Ctrl-C, or of the
-    tests of a command in which pytest runs.
-    """
-    from fakekube.cli.record import run as run_recording
-
-    context.exit(run_recording(server, kubeconfig, output, secrets=secrets, source=source, command=command))
-
-
-@cli.command()
 @click.argument("expression")
 @click.option("--data", type=click.File("rb"), metavar="FILE", help=(
     "YAML or JSON: an object, which is self and object, or variables by their names; - is standard input."))
@@ -336,5 +316,5 @@ def completion(shell: str) -> None:
     click.echo(script(shell, cli))
 
 
-cli.add_command(demo)
-cli.add_command(explore)
+for _command in (recordings.record, recordings.replay, recordings.verify, demo, explore):
+    cli.add_command(_command)

@@ -14,7 +14,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
-from fakekube.runtime.reconcile import Request
+from fakekube.runtime.reconcile import ExpectedError, Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import objects
@@ -67,7 +67,7 @@ class MultiWorkloadAdapter(Protocol):
         """Which part of its job a Workload is; None where it does not say."""
 
 
-class NotOwned(Exception):
+class NotOwned(ExpectedError):
     """An object on a worker has the name of a copy, and is none of ours."""
 
 
