@@ -110,7 +110,7 @@ class Cluster(Timed):
         self._front = Front(
             self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
-        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults)
+        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults, world.choices)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -144,8 +144,7 @@ class Cluster(Timed):
         if state is not None:
             self.apiserver.first_objects.started = state.started
             self._remembered = state.components
-            # draws what nobody drew before
-            self._manager_name = f"manager from {state.revision} on"
+            self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why, trace=self.trace, faults=lambda: self.faults)
@@ -171,9 +170,7 @@ class Cluster(Timed):
 
     @property
     def faults(self) -> "Faults":
-        """What goes wrong on purpose: ``cluster.faults.add(resources="jobs", error="EtcdTimeout")``
-        (docs/faults.md).
-        """
+        """What goes wrong on purpose: ``cluster.faults.add(...)``, see docs/faults.md."""
         if self._faults is None:
             from fakekube.composition.clusterfaults import ClusterFaults
 
@@ -357,6 +354,11 @@ class Cluster(Timed):
         """The running controllers: stop and start single ones by name."""
         return self._controllers.manager
 
+    @property
+    def extra_components(self) -> list[str]:
+        """The names of the components of ``extra``."""
+        return self._controllers.extra_names
+
     async def stop_controller(self, name: str) -> None:
         """Stop a controller, ``scheduler`` or ``kubelet`` say, until it is started by name.
 
@@ -375,8 +377,7 @@ class Cluster(Timed):
 
     async def restart_controller(self, name: str) -> None:
         """Stop a controller and start it, as after a crash. OptionError for an unknown name."""
-        await self.stop_controller(name)
-        await self.start_controller(name)
+        await self._controllers.restart_controller(name)
 
     def component(self, name: str) -> "Component":
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""

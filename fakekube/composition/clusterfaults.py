@@ -3,10 +3,12 @@ components.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.composition import admissionconfiguration
@@ -15,7 +17,7 @@ from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.faults.calls import CallFaults
 from fakekube.faults.plan import Faults
 from fakekube.faults.point import FaultPoint
-from fakekube.faults.rules import FaultError, Rule, rules_of
+from fakekube.faults.rules import FaultError, Rule, rule_of, rules_of
 
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
@@ -41,6 +43,14 @@ def read(value: Any) -> list[Rule]:
         raise OptionError(f"faults: {where}{str(error).removeprefix('faults: ')}") from None
 
 
+def planned(texts: Iterable[str]) -> list[Rule]:
+    """The rules that a schedule plans, as JSON. Raises OptionError."""
+    try:
+        return [rule_of(orjson.loads(text)) for text in texts]
+    except ValueError as error:
+        raise OptionError(f"schedule: a fault that it plans cannot be read: {error}") from None
+
+
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
@@ -54,10 +64,14 @@ class ClusterFaults:
         self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
         self._restarting: dict[str, None] = {}
-        self.faults = Faults(clock, rng.fork("faults"), self)
+        seed = driver.transit.choices.seed if driver.transit is not None else None
+        self.faults = Faults(clock, rng.fork("faults" if seed is None else f"faults of the seed {seed}"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
         driver.explainers.append(self.faults.explain)
+        if driver.transit is not None:
+            choices = driver.transit.choices
+            self.faults.on_meeting.append(lambda fault: choices.meet(fault.name))
         self.stand_in(server())
 
     def stand_in(self, apiserver: "APIServer") -> None:
@@ -86,8 +100,7 @@ class ClusterFaults:
         try:
             with self._activity.busy():
                 if controllers.states[controller_name(name, list(controllers.states))]:  # the dead do not die
-                    await controllers.stop_controller(name)
-                    await controllers.start_controller(name)
+                    await controllers.restart_controller(name)
         finally:
             self._restarting.pop(name, None)
             then()
@@ -98,6 +111,12 @@ class ClusterFaults:
     def revision(self) -> int:
         """The latest version of the storage."""
         return self._server().storage.revision
+
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest version of the storage that can be read."""
+        log = self._server().storage.log
+        return max(log.compacted, log.begun)
 
     def compact(self) -> None:
         """Let no past state be read or watched from any more."""

@@ -4,6 +4,7 @@
 that no rule is about costs it one look into a table.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -51,6 +52,10 @@ class Server(Protocol):
     def revision(self) -> int:
         """The latest version of the storage."""
 
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest version of the storage that can be read."""
+
     def compact(self) -> None:
         """Let no past state be read any more."""
 
@@ -81,6 +86,7 @@ class Fault:
         self.ends_requests = rule.moment == "before" and (rule.error is not None or rule.cut == "before")
         self.seen = self.met = 0
         self.removed = False
+        self.caught_up_at: float | None = None  # when a replica that is behind will have caught up
         self.timers: list[Timer] = []
 
     @property
@@ -90,9 +96,13 @@ class Fault:
 
     def replica(self) -> int:
         """The version that a replica has which lags because of it: the latest, when it is over."""
-        if self.removed or not self.is_open(self._faults.clock.time()):
-            return self._faults.latest_revision
-        return self.revision
+        now, latest, rule = self._faults.clock.time(), self._faults.latest_revision, self.rule
+        if self.removed or not self.is_open(now):
+            return latest
+        if rule.behind is not None and self.caught_up_at is None:
+            self.revision = max(self._faults.oldest_revision, latest - rule.behind)
+            self.caught_up_at = math.inf if rule.lasting is None else now + rule.lasting
+        return self.revision if self.caught_up_at is None or now < self.caught_up_at else latest
 
     def is_open(self, now: float) -> bool:
         """Whether it is the time in which the rule holds."""
@@ -170,6 +180,7 @@ class Faults:
         self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
         self._added = 0
         self.on_change: list[Callable[[Fault], None]] = []
+        self.on_meeting: list[Callable[[Fault], None]] = []
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(list(self._active.values()))
@@ -182,10 +193,15 @@ class Faults:
         """Of the storage."""
         return self._server.revision
 
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest of the storage that can be read."""
+        return self._server.oldest_revision
+
     def begin_again(self) -> None:
         """Another state has taken the place of that in which replicas began to lag."""
         for fault in self:
-            fault.revision = self._server.revision
+            fault.revision, fault.caught_up_at = self._server.revision, None
 
     @property
     def meetings(self) -> list[Meeting]:
@@ -323,6 +339,8 @@ class Faults:
         """Remember that a request met a fault; the request log and the history name it."""
         acting = ACTING.get()
         info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        for tell in self.on_meeting:
+            tell(fault)
         self._meetings.append(Meeting(
             self.clock.time(), fault.name, fault.rule.what, info.verb, info.path, request.headers.get("user-agent", ""),
             component or (acting.component if acting is not None else "")))

@@ -135,7 +135,7 @@ class FaultPoint:
             self._let_go(fault)
             return
         rule = fault.rule
-        if (rule.watch is None and not rule.stale) or rule.nth or rule.every or rule.probability is not None:
+        if (rule.watch is None and (not rule.stale or rule.behind)) or rule.nth or rule.every or rule.probability is not None:
             return  # those count watches as they are opened
         if rule.after:
             fault.timers.append(self._faults.clock.call_later(rule.after, self._begin, fault, daemon=True))
@@ -157,12 +157,19 @@ class FaultPoint:
             self._faults.note(fault, watch.info, watch.request, watch.component)
         sink = self._sink(watch)
         ends = {"end": sink.end_now, "cut": sink.break_off, "expire": sink.expire}.get(str(rule.watch))
-        if ends is not None:
+        if ends is not None and rule.lasting:
+            sink.strike_after(fault, rule.events, lambda: self._hold(fault, sink, ends))
+        elif ends is not None:
             sink.strike_after(fault, rule.events, ends)
         elif rule.events:
             sink.strike_after(fault, rule.events, lambda: self._change(fault, sink))
         else:
             self._change(fault, sink)
+
+    def _hold(self, fault: Fault, sink: FaultySink, end: Callable[[], None]) -> None:
+        """Let a watch stand still before it ends."""
+        sink.stand_still(fault)
+        sink.timers.append(self._faults.clock.call_later(fault.rule.lasting or 0.0, end))
 
     def _change(self, fault: Fault, sink: FaultySink) -> None:
         """Let a watch go on otherwise: for as long as the rule says, or holds."""
@@ -172,7 +179,9 @@ class FaultPoint:
         elif rule.watch == "late":
             sink.be_late(fault, rule.lasting or 0.0)
         elif rule.stale:
-            sink.be_behind(fault, fault.revision)
+            sink.be_behind(fault, fault.replica())
+            if rule.lasting is not None and fault.caught_up_at is not None:
+                sink.timers.append(clock.call_at(fault.caught_up_at, sink.go_on, fault))
         else:
             sink.stand_still(fault)
             if rule.lasting is not None:

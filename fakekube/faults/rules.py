@@ -118,6 +118,9 @@ class Rule(BaseModel):
     stale: Annotated[bool, Field(
         description="Reads that take what a cache has (resourceVersion=0), and watches, are answered by a replica that"
         " stands where it was when the rule began.")] = False
+    behind: Annotated[int | None, Field(
+        ge=1, description="Of stale: the replica stands so many versions before the first read that it answers, and watches"
+        " that are open are not its; lasting says for how long.")] = None
     compact: Annotated[bool, Field(description="Before the request, all past states are forgotten.")] = False
     lose_lease: Annotated[bool, Field(description="Before the request, somebody else takes the Lease that it writes.")] = False
     crash: Annotated[Text, Field(description="The component that dies; it starts again at once.")] = ""
@@ -127,7 +130,8 @@ class Rule(BaseModel):
     moment: Annotated[Literal["before", "after"], Field(
         description="Of error, latency and crash: before the commit or after it.")] = "before"
     events: Annotated[int, Field(ge=0, description="Of watch: so many events come first.")] = 0
-    lasting: Annotated[Seconds | None, Field(description="Of watch stall and late: for how long.")] = None
+    lasting: Annotated[Seconds | None, Field(
+        description="Of watch stall and late: for how long; of those that end: so long it stands still first. Of behind.")] = None
     optional: Annotated[bool, Field(description="It is no failure of the test when no request meets it.")] = False
 
     @model_validator(mode="after")
@@ -185,8 +189,10 @@ class Rule(BaseModel):
             raise ValueError("message is what an InternalError says")
         if self.retry_after_seconds is not None and self.error is None:
             raise ValueError("retryAfterSeconds is of an error")
-        if self.lasting is not None and self.watch not in ("stall", "late"):
-            raise ValueError("lasting is of watch: stall and watch: late")
+        if self.lasting is not None and self.watch in (None, "no-bookmarks") and self.behind is None:
+            raise ValueError("lasting is of watch, but not of watch: no-bookmarks, and of behind")
+        if self.behind is not None and not self.stale:
+            raise ValueError("behind is of stale")
         if self.watch == "late" and self.lasting is None:
             raise ValueError("watch: late needs lasting, how late each event comes")
         if self.events and self.watch is None:

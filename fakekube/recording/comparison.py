@@ -17,6 +17,7 @@ from fakekube.util import treediff
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d)")
 AGE = re.compile(r"(?:\d+[ydhms])+")
 HIDDEN = ("token", "storageVersionHash", "serverAddress", "containerID", "imageID")
+ALLOWED_BY = re.compile(r"^(RBAC: allowed by )(?:Cluster)?RoleBinding .*", re.DOTALL)
 ITEM = re.compile(r"^(?:items|rows)(?:\[[^\]]*\]|\.\w+)\.?(?:object\.)?")
 LARGE_VERSION = re.compile(r"([Tt]oo (?:large|old) resource version: )(\d+)(, current: | \()\d+")
 COMPONENTS = (
@@ -28,6 +29,8 @@ STATE_FIELDS = (
     "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
     "metadata.labels[topology.kubernetes.io/zone]", "metadata.labels[topology.kubernetes.io/region]")
 """What controllers and kubelets write, and kubectl shows of it; what pods get of their nodes."""
+OF_A_NODE = "matchFields[metadata.name]"
+"""In the affinity of a daemon's pod."""
 ANNOTATIONS = ("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
                "endpoints.kubernetes.io/")
 """How annotations begin that controllers write."""
@@ -100,7 +103,8 @@ def of_events(
         old, new = recorded.get(name, []), there.get(name, [])
         types = [_types(events) for events in (old, new)]
         if types[0] != types[1]:
-            found.append(Difference("event", name, *types))
+            by_controllers = sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
+            found.append(Difference("state" if by_controllers else "event", name, *types))
         elif exchange.info.resource not in COUNTED_LISTS:
             found += [
                 each._replace(kind="event" if each.kind == "answer" else each.kind, path=f"{name} {each.path}")
@@ -113,14 +117,25 @@ def _of_trees(recorded: Tree, there: Tree, translation: Translation, *, strict: 
     if clusterwide:
         first = _own_items(first, translation)
     first, second = (_by_name(tree) for tree in (first, second))
+    if sorted(first.get("order") or ()) != sorted(second.get("order") or ()):
+        first, second = ({key: item for key, item in tree.items() if key != "order"} for tree in (first, second))
     for each in treediff.differences(first, second):
-        kind = "state" if not strict and _is_state(each.path) else "answer"
+        kind = "state" if not strict and (_is_state(each.path) or _is_owned(each)) else "answer"
         yield Difference(kind, each.path, treediff.shown(each.old), treediff.shown(each.new))
 
 
 def _is_state(path: str) -> bool:
     path = ITEM.sub("", path)
+    if OF_A_NODE in path:
+        return True
     return any(path == field or path.startswith((f"{field}.", f"{field}[")) for field in STATE_FIELDS)
+
+
+def _is_owned(difference: treediff.Difference) -> bool:
+    """Whether one side has an object that a controller has made, and the other has not."""
+    return ITEM.sub("", difference.path) == "" and any(
+        isinstance(side, dict) and "ownerReferences" in ((side.get("object") or side).get("metadata") or {})
+        for side in (difference.old, difference.new))
 
 
 def _own_items(tree: Any, translation: Translation) -> Any:
@@ -212,6 +227,8 @@ def _normal_object(value: Tree, translation: Translation) -> Tree:
     for key in ("resourceRules", "nonResourceRules"):  # upstream's come in the order of a map
         if isinstance(made.get(key), list):
             made[key] = sorted(made[key], key=str)
+    if isinstance(made.get("reason"), str):  # of several that allow it, any
+        made["reason"] = ALLOWED_BY.sub(r"\1", made["reason"])
     made |= {key: f"<{key}>" for key in HIDDEN if isinstance(made.get(key), str)}
     if isinstance(metadata := made.get("metadata"), dict) and metadata.get("name") == ROOT_CA and "data" in made:
         made["data"] = "<ca>"

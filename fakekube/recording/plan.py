@@ -16,6 +16,8 @@ NAMESPACES = "namespaces"
 SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
 REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
 """What is POSTed there is a question, and leaves nothing."""
+METRICS, AUTOSCALERS = "metrics.k8s.io", "horizontalpodautoscalers"
+"""What the decisions of the second depend on."""
 DEFINITIONS = "customresourcedefinitions"
 FOR_ALL = (
     "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
@@ -97,6 +99,9 @@ def plan(
     ``cluster_scoped`` allows what has no namespace. Of a cluster that had a ``setup`` that is not
     there nothing is played. ``groups`` are the API groups that are served there.
     """
+    exchanges = list(exchanges)
+    if groups is not None and METRICS not in groups and any(each.info.resource == AUTOSCALERS for each in exchanges):
+        setup = [*setup, METRICS]
     if setup:
         reason = f"{OTHER_SETUP} {', '.join(setup)}: --any-setup plays it all the same"
         return Conversation(test, facts, [Step(exchange, reason) for exchange in exchanges])
@@ -165,7 +170,8 @@ class _Planner:
             return BYTES
         if line.get("masked") and not exchange.is_read:
             return MASKED
-        group = exchange.path.split("/")[2] if exchange.path.startswith("/apis/") else ""
+        place = exchange.path.removeprefix("/openapi/v3")
+        group = place.split("/")[2] if place.startswith("/apis/") else ""
         if group and exchange.code < 400 and self._groups is not None and group not in (*self._groups, *self._defined):
             return NOT_SERVED
         if not info.is_resource:
@@ -195,6 +201,9 @@ class _Planner:
         if info.verb in ("list", "watch") and _is_namespaced(exchange):
             return NOT_OURS if exchange.query.get("limit") or exchange.query.get("continue") else ""
         known = (info.resource, info.name) in self.objects
+        if info.resource in FOR_ALL and not exchange.is_read:
+            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
+            return SAYS_FOR_ALL
         if exchange.is_read:
             return "" if known else NOT_OURS
         if info.verb == "create":
@@ -205,9 +214,6 @@ class _Planner:
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
-        if info.resource in FOR_ALL:
-            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
-            return SAYS_FOR_ALL
         spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
         if info.resource == DEFINITIONS:
             group = str(spec.get("group"))

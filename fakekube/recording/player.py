@@ -104,7 +104,9 @@ class _Play:
                 await self._make_namespace(self._translation.namespace(name))
             for step in self._conversation.steps:
                 await self._end_watches(before=step.exchange.number)
-                if not step.reason:
+                if step.reason:
+                    self._translation.saw(step.exchange.answer)
+                else:
                     await self._step(step)
             await self._end_watches()
         finally:

@@ -40,6 +40,7 @@ class Translation:
     def __init__(self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = ()) -> None:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
         self._generated: dict[str, None] = {}  # recorded names that a server has made up
+        self._latest = 0  # the greatest version that was recorded so far
         self._uids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._values: dict[Any, Any] = {}
@@ -118,7 +119,7 @@ class Translation:
         if found is None and of_list and version.isdecimal() and int(version):
             told = self._versions | self._list_versions
             known = sorted((int(each), there) for each, there in told.items() if each.isdecimal())
-            if known and int(version) < known[-1][0]:
+            if int(version) <= self._latest:
                 found = next((there for each, there in reversed(known) if each < int(version)), None)
         return found or version
 
@@ -187,7 +188,7 @@ class Translation:
 
         The answer is as it came, not translated back.
         """
-        self._note_generated(recorded)
+        self.saw(recorded)
         self._learn("", recorded, there)
         self._back = None
 
@@ -205,14 +206,20 @@ class Translation:
         longest_first = sorted((word for word in words if word or not self.prefix), key=len, reverse=True)
         return re.compile("|".join(re.escape(word) for word in longest_first if word) or r"(?!)"), words
 
-    def _note_generated(self, recorded: Json) -> None:
-        """Note the names that a server has made up, in an object or the items of a list."""
-        items = recorded.get("items") or [recorded] if isinstance(recorded, dict) else ()
-        for item in items if isinstance(items, list) else ():
+    def saw(self, recorded: Json) -> None:
+        """Note the names that a server has made up in a recorded answer, and how far its versions
+        went.
+        """
+        if not isinstance(recorded, dict):
+            return
+        items = recorded.get("items") or recorded.get("rows") or []
+        for item in [recorded, *(items if isinstance(items, list) else [])]:
             metadata = _metadata(item)
             base, name = metadata.get("generateName"), metadata.get("name")
             if base and isinstance(name, str) and SUFFIX.fullmatch(name.removeprefix(str(base))):
                 self._generated[name] = None
+            if str(version := metadata.get(VERSION)).isdecimal():
+                self._latest = max(self._latest, int(str(version)))
 
     def _learn(self, key: str, recorded: Json, there: Json) -> None:
         if isinstance(recorded, dict) and isinstance(there, dict):
@@ -232,8 +239,8 @@ class Translation:
 
     def _learn_object(self, recorded: Tree, there: Tree) -> None:
         base, old, new = recorded.get("generateName"), recorded.get("name"), there.get("name")
-        if base and there.get("generateName") and isinstance(old, str) and isinstance(new, str) and new not in (
-                old, f"{self.prefix}{old}"):
+        if base and there.get("generateName") and isinstance(old, str) and isinstance(new, str) and SUFFIX.fullmatch(
+                new[-5:]) and new not in (old, f"{self.prefix}{old}"):
             self._names[old] = new
         version, version_there = recorded.get(VERSION), there.get(VERSION)
         if isinstance(version, str) and isinstance(version_there, str) and version_there:

@@ -26,7 +26,7 @@ NONSENSE = [
     ({"watch": "end", "verbs": "list"},
      "a fault of watches meets no request whose verb is another: leave verbs out, or say watch"),
     ({"watch": "late"}, "watch: late needs lasting, how late each event comes"),
-    ({"watch": "end", "lasting": "1s"}, "lasting is of watch: stall and watch: late"),
+    ({"watch": "no-bookmarks", "lasting": "1s"}, "lasting is of watch, but not of watch: no-bookmarks, and of behind"),
     ({"latency": "1s", "events": 2}, "events is of watch"),
     ({"stale": True, "verbs": "create"}, "a stale answer is one to get, list or watch: verbs has none of them"),
     ({"error": "Conflict", "message": "no"}, "message is what an InternalError says"),

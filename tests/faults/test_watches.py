@@ -190,6 +190,42 @@ async def test_controllers_live_through_it(ends: str) -> None:
         assert len((await cluster.client.list(PODS, "default")).items) == 1
 
 
+async def test_a_replica_that_lags_behind_what_was_seen() -> None:
+    """Given a client with an open watch / when a replica that is a version behind answers what is
+    asked next / then the open watch goes on, the list is the past, and a new watch waits for it.
+    """
+    async with quiet() as cluster:
+        before = await watching(cluster, "mine")
+        await create(cluster, "a")
+        cluster.faults.add(stale=True, behind=1, lasting="5s", user_agents="mine")
+        await create(cluster, "b")
+        answer = status(await ask(cluster, "GET", MAPS, agent="mine", resourceVersion="0"))
+        after = await watching(cluster, "mine", resourceVersion=answer["metadata"]["resourceVersion"])
+        assert ([item["metadata"]["name"] for item in answer["items"]], after.names) == (["a"], [])
+        assert before.names == ["a", "b"]
+        await cluster.advance("5s")
+        assert after.names == ["b"]
+        now = status(await ask(cluster, "GET", MAPS, agent="mine", resourceVersion="0"))
+        assert [item["metadata"]["name"] for item in now["items"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("ends", "last"), [("end", []), ("cut", []), ("expire", ["ERROR"])])
+async def test_a_watch_stands_still_before_it_ends(ends: str, last: list[str]) -> None:
+    """Given a watch that is to end after it has stood still / when that time has passed / then what
+    happened meanwhile was not told.
+    """
+    async with quiet() as cluster:
+        cluster.faults.add(watch=ends, events=1, lasting="5s", times=1)
+        receiver = await watching(cluster)
+        await create(cluster, "a")
+        await create(cluster, "b")
+        await cluster.advance("4s")
+        assert (receiver.names, receiver.ended) == (["a"], False)
+        await cluster.advance("1s")
+        assert [event["type"] for event in receiver.events] == ["ADDED", *last]
+        assert receiver.ended
+
+
 async def test_each_fault_of_a_watch_ends_with_its_own() -> None:
     """Given a watch without bookmarks, another fault that is removed, and one that made events late
     for ten seconds / when those are over / then there are no bookmarks still but the one that ends

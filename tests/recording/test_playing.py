@@ -20,8 +20,20 @@ from fakekube.client.inprocess import InProcess
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, SECRETS
 from fakekube.recording import exchanges
 from fakekube.recording.asking import Target
+from fakekube.recording.binary import Unpacking
 from fakekube.recording.outcomes import Played
-from fakekube.recording.plan import CLUSTER_SCOPED, NOT_MADE, NOT_OURS, SAYS_FOR_ALL, SYSTEM_NAMESPACE, Conversation, plan
+from fakekube.recording.plan import (
+    BYTES,
+    CLUSTER_SCOPED,
+    NOT_MADE,
+    NOT_OURS,
+    SAYS_FOR_ALL,
+    SYSTEM_NAMESPACE,
+    Conversation,
+    Step,
+    other_setup,
+    plan,
+)
 from fakekube.recording.player import play_all
 from fakekube.recording.recorder import Recorder
 from fakekube.recording.report import of_plays, totals
@@ -318,6 +330,68 @@ async def test_definitions() -> None:
         assert told(await played(with_leave, cluster)) == []
         still = await cluster.client.get(definitions, "shirts.stable.example.com")
         assert still["metadata"]["uid"] == theirs["metadata"]["uid"]
+
+
+@pytest.mark.parametrize(("path", "body"), [
+    ("/api/v1/namespaces", {"bodyText": '{"metadata": {"name": "theirs"}'}),
+    ("/api/v1/namespaces", {"body": {"kind": "Namespace"}}),
+    ("/api/v1/namespaces", {}),
+])
+async def test_what_cannot_be_translated_is_not_sent(path: str, body: dict[str, Any]) -> None:
+    """Given a recorded write without a namespace whose body has no name to translate / when it is
+    played, whatever was planned / then it is not sent.
+    """
+    line = {"number": 1, "cluster": "0", "method": "POST", "path": path, "query": {}, "code": 201, "answer": {}, **body}
+    step = Step(exchanges.Exchange(line))
+    async with Cluster(nodes=0, clock="auto") as cluster:
+        before = cluster.apiserver.log.total
+        result = await played(Conversation("", {}, [step]), cluster)
+        assert (result.outcomes, step.reason) == ([], NOT_OURS)
+        assert [entry.verb for entry in cluster.apiserver.log][before:] == []
+
+
+async def test_what_was_recorded_in_another_setup_is_not_played() -> None:
+    """Given a recording of a cluster with a gate, and one of an autoscaler / when they are planned
+    for a cluster without the gate, or without metrics / then nothing of them is played, and it is
+    told why.
+    """
+    async def story(cluster: Cluster) -> None:
+        client = cluster.client
+        await client.create(await client.resource("horizontalpodautoscalers"), {"metadata": {"name": "a"}, "spec": {
+            "maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}})
+
+    conversation = await recorded(story, feature_gates="GenericWorkload=true")
+    asked = [step.exchange for step in conversation.steps]
+    assert other_setup(conversation.facts) == ("GenericWorkload",)
+    assert other_setup(conversation.facts, ["GenericWorkload"]) == ()
+    assert plan("", conversation.facts, asked, setup=["GenericWorkload"]).played == []
+    without = plan("", conversation.facts, asked, groups=["autoscaling"])
+    assert [step.reason for step in without.steps][-1] == "its cluster had metrics.k8s.io: --any-setup plays it all the same"
+    assert plan("", conversation.facts, asked, groups=["autoscaling", "metrics.k8s.io"]).played != []
+
+
+async def test_protobuf_is_played_as_json() -> None:
+    """Given a recorded write whose body and answer are protobuf / when it is unpacked and played /
+    then nothing differs, and the other cluster has the object.
+    """
+    lines: list[bytes] = []
+    async with Cluster(nodes=0, clock="manual", record=Recorder(lines.append)) as cluster:
+        codec = cluster.apiserver.services.protobuf
+        body = codec.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}})
+        assert body is not None
+        media = "application/vnd.kubernetes.protobuf"
+        await cluster.client.request(
+            "POST", "/api/v1/namespaces/default/configmaps", body=body, content_type=media, accept=media)
+    recording = exchanges.parse(b"".join(lines).splitlines())
+    [(test, name, asked)] = recording.conversations()
+    packed = plan(test, recording.clusters[name], asked)
+    assert [step.reason for step in packed.steps] == [BYTES]
+    for exchange in asked:
+        Unpacking().unpack(exchange, "1.37")
+    async with Cluster(nodes=0, clock="auto") as cluster:
+        result = await played(plan(test, recording.clusters[name], asked), cluster)
+        assert (told(result), len(result.outcomes)) == ([], 1)
+        assert result.outcomes[0].step.exchange.answer["data"] == {"k": "v"}
 
 
 async def test_an_interrupted_run_leaves_nothing() -> None:

@@ -119,6 +119,8 @@ async def delete_remote_object_if_owned(sides: Sides, adapter: MultiKueueAdapter
 class ManagedByAdapter:
     """Kinds with ``spec.managedBy``, whose status is simply copied: JobSet, RayJob, your own."""
 
+    managed_by_path = "spec.managedBy"
+
     def __init__(self, resource: Resource, features: Features) -> None:
         self.resource, self._features = resource, features
 
@@ -158,7 +160,7 @@ class ManagedByAdapter:
         manager = (job.get("spec") or meta.EMPTY).get("managedBy") or ""
         if manager == names.MULTIKUEUE_CONTROLLER_NAME:
             return ""
-        return f'Expecting spec.managedBy to be "{names.MULTIKUEUE_CONTROLLER_NAME}" not "{manager}"'
+        return f'Expecting {self.managed_by_path} to be "{names.MULTIKUEUE_CONTROLLER_NAME}" not "{manager}"'
 
     def workload_keys_for(self, job: ReadOnlyTree) -> Iterable[Request]:
         """The one that it names."""
