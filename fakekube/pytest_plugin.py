@@ -87,6 +87,7 @@ EXPLORE = "explore"
 
 EXPLORING = {
     "strategies": "what goes wrong in those runs: stale-states, or several with commas, or all (fakekube explore --help)",
+    "crash_points": "a component that dies in these runs, in each after another of its writes",
     "target": "with whom: a component, a user agent or a user (default the components of extra=, or who watches outside)",
 }
 """Options of tests that are explored."""
@@ -159,7 +160,7 @@ def _explore(item: pytest.Item) -> Any:
         if EXPLORE in marker.kwargs:
             return marker.kwargs[EXPLORE] or False
     by_strategy = item.config.getoption("fakekube_strategies") or any(
-        marker.kwargs.get("strategies") for marker in item.iter_markers("fakekube"))
+        marker.kwargs.get("strategies") or marker.kwargs.get("crash_points") for marker in item.iter_markers("fakekube"))
     return item.config.getini(f"fakekube_{EXPLORE}") or (SEEDS_OF_STRATEGY if by_strategy else False)
 
 

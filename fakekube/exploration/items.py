@@ -134,21 +134,24 @@ class ExploredItem:
             if not any(name in getattr(self._item, "fixturenames", ()) for name in OWN_CLUSTERS):
                 raise pytest.UsageError(
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
-            explored = self._explored(calm.options, _seeds(explore))
+            explored = self._explored(calm.options, explore)
             story = ""
             if explored.found is not None:
                 reports, story = self._told(explored.found)
             reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
         return [*reports, *self._end()]
 
-    def _explored(self, options: Mapping[str, Any], seeds: range) -> Explored:
-        """Explore by strategies where some are named, else by whatever is free."""
+    def _explored(self, options: Mapping[str, Any], seeds: Any) -> Explored:
+        """Explore every crash point, or by strategies where some are named, else by whatever is
+        free.
+        """
         named = self._item.config.getoption("fakekube_strategies") or options.get("strategies")
-        if not named:
-            return runner.explore(self._verdict, seeds)
+        crashing = "" if named else str(options.get("crash_points") or "")
+        if not named and not crashing:
+            return runner.explore(self._verdict, _seeds(seeds))
         try:
-            strategies = strategies_of(named)
-            return campaign.explore(self._verdict, self._calm, strategies, seeds, str(options.get("target") or ""))
+            plans = campaign.crash_points if crashing else campaign.by_strategies(strategies_of(named), _seeds(seeds))
+            return campaign.explore(self._verdict, self._calm, plans, crashing or str(options.get("target") or ""))
         except (StrategyError, TargetError) as error:
             raise pytest.UsageError(f"fakekube: {self._item.nodeid}: {error}") from error
 
