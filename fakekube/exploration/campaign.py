@@ -1,5 +1,5 @@
-"""Strategies, one after the other, each with all seeds; or every crash point: what is run is a plan of
-faults.
+"""Strategies, one after the other, each with all seeds; or every crash point: what is run is a plan
+of faults.
 
 A plan that was run is not run again, since the same plan gives the same run; its seed counts.
 """

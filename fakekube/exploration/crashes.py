@@ -1,15 +1,17 @@
 """Every crash point of a component: run once, count its writes, then once for each, after which it
-dies and starts again with empty caches.
+dies and starts again with empty caches. And every plan of strategies, told the same way.
 
-In tests of pytest the marker ``crash_points`` does the same; this is for functions.
+In tests of pytest the markers ``crash_points`` and ``strategies`` do the same; this is for
+functions.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fakekube.composition.cluster import Cluster
-from fakekube.exploration.strategies import Calm, crash_points_of, deviations_of
+from fakekube.exploration.strategies import Calm, crash_points_of, deviations_of, plan_of
 from fakekube.exploration.targets import TargetError, calm_of
+from fakekube.faults.rules import Rule
 from fakekube.util.choices import Choices, schedule_of
 
 T = TypeVar("T")
@@ -55,8 +57,24 @@ async def crash_points(
     not.
     """
     calm_end, calm = await _calm(play, component, options)
+    return await _played(play, calm_end, crash_points_of(calm, moment), options)
+
+
+async def strategy_points(
+    play: Callable[[Cluster], Awaitable[T]], component: str, strategies: Iterable[str], seeds: Iterable[int], **options: Any,
+) -> CrashPoints[T]:
+    """As ``crash_points``, with the plans of strategies, each with all seeds, each plan once."""
+    calm_end, calm = await _calm(play, component, options)
+    seeds = list(seeds)
+    plans = {deviations_of(plan): plan for strategy in strategies for seed in seeds if (plan := plan_of(strategy, calm, seed))}
+    return await _played(play, calm_end, plans.values(), options)
+
+
+async def _played(
+    play: Callable[[Cluster], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: dict[str, Any],
+) -> CrashPoints[T]:
     points = []
-    for rules in crash_points_of(calm, moment):
+    for rules in plans:
         deviations = deviations_of(rules)
         end, error = None, None
         try:
@@ -64,7 +82,7 @@ async def crash_points(
                 end = await play(cluster)
         except Exception as raised:  # whatever it is, it is how this run ended
             error = raised
-        points.append(CrashPoint(rules[0].name, end, error, schedule_of(0, deviations)))
+        points.append(CrashPoint("; ".join(rule.name for rule in rules), end, error, schedule_of(0, deviations)))
     return CrashPoints(calm_end, tuple(points))
 
 

@@ -15,7 +15,7 @@ from fakekube.apimachinery.meta import BOOKKEEPING, TIMES
 from fakekube.apimachinery.times import parse_time
 from fakekube.apiserver.filters import FORBIDDEN, LogEntry
 from fakekube.testing.history import Change, History
-from fakekube.util.treediff import differences
+from fakekube.util.treediff import Difference, differences, shown
 
 GRACE_SECONDS = 60.0
 """So long something may wait for the garbage collector, or for whoever takes a finalizer off."""
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
 
 
 class Who(NamedTuple):
-    """Whose writes are looked at: patterns of user agents and of users; without any, everybody's."""
+    """Whose writes are looked at: patterns of user agents and users; without any, everybody's."""
 
     user_agents: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
@@ -203,7 +203,7 @@ def _swings(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
         for field in differences(change.before or {}, change.object, ignored=BOOKKEEPING):
             if not field.path.startswith("status.") or field.path.rpartition(".")[2] in TIMES:
                 continue
-            pair = str(field.before), str(field.after)
+            pair = shown(field.old), shown(field.new)
             swings[field.path] = swings.get(field.path, 0) + 1 if before.get(field.path) == pair[::-1] else 0
             before[field.path] = pair
             if swings[field.path] == MOST_SWINGS:
@@ -222,15 +222,15 @@ def overwritten(history: History, _: Sequence[LogEntry], who: Who) -> Iterator[t
         seen = cause.acting.revision if cause.acting is not None else ""
         if other.type != "MODIFIED" or not seen.isdecimal() or int(seen) >= other.revision:
             continue
-        ours = {field.path: (field.before, field.after) for field in _fields(change)}
+        ours = {field.path: (field.old, field.new) for field in _fields(change)}
         for field in _fields(other):
-            if ours.get(field.path) == (field.after, field.before):
+            if ours.get(field.path) == (field.new, field.old):
                 yield change.name, (
                     f"{field.path} of {change.name}, which {other.cause.user_agent if other.cause else 'the server'} had "
                     f"changed in #{other.revision}, is as before after #{change.revision}, whose writer had seen #{seen}")
 
 
-def _fields(change: Change) -> Iterator[Any]:
+def _fields(change: Change) -> Iterator[Difference]:
     return (field for field in differences(change.before or {}, change.object, ignored=BOOKKEEPING)
             if field.path.rpartition(".")[2] not in TIMES)
 
