@@ -60,7 +60,8 @@ class WorkloadReconciler:
 
         def connected(cluster: str) -> None:
             for workload in self._workloads.list():
-                if states.cluster_name(workload) == cluster and not states.is_admitted(workload):
+                of = (states.cluster_name(workload), *states.status_of(workload).get("nominatedClusterNames", ()))
+                if cluster in of and not states.is_admitted(workload):
                     changed(meta.key_of(workload))
 
         def reconfigured(config: Tree) -> None:
