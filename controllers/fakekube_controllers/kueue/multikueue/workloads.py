@@ -60,7 +60,10 @@ class WorkloadReconciler:
 
         def connected(cluster: str) -> None:
             for workload in self._workloads.list():
-                if states.cluster_name(workload) == cluster and not states.is_admitted(workload):
+                chosen = states.cluster_name(workload)
+                # upstream forgets those that found no worker, as when Kueue has just started
+                is_open = not chosen and states.has_quota_reservation(workload) and not states.is_finished(workload)
+                if is_open or (chosen == cluster and not states.is_admitted(workload)):
                     changed(meta.key_of(workload))
 
         def reconfigured(config: Tree) -> None:
