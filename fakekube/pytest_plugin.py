@@ -85,7 +85,16 @@ GUARD = "cache_mutation_detector"
 EXPLORE = "explore"
 """What is not what a cluster is like, but how often its test runs."""
 
-NOT_OF_CLUSTERS = ("fleet", EXPLORE)
+EXPLORING = {
+    "strategies": "what goes wrong in those runs: stale-states, or several with commas, or all (fakekube explore --help)",
+    "target": "with whom: a component, a user agent or a user (default the components of extra=, or who watches outside)",
+}
+"""Options of tests that are explored."""
+
+SEEDS_OF_STRATEGY = 25
+"""With so many seeds a strategy is tried where nobody says how many."""
+
+NOT_OF_CLUSTERS = ("fleet", EXPLORE, *EXPLORING)
 """Options that say what is done with clusters, and not what one is like."""
 
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
@@ -102,6 +111,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, text in PATHS.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
     parser.addini(f"fakekube_{EXPLORE}", "fakekube: with how many seeds tests run after the calm run, or which: 200, 201-400")
+    for name, text in EXPLORING.items():
+        parser.addini(f"fakekube_{name}", f"fakekube: {text}")
     group = parser.getgroup("fakekube")
     group.addoption("--fakekube-record", default="", metavar="FILE", help=(
         "add what the tests' clients ask of clusters to FILE, lines of JSON (fakekube replay plays them)"))
@@ -110,13 +121,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
     group = parser.getgroup("fakekube")
     group.addoption("--fakekube-explore", metavar="SEEDS", help="run tests with so many seeds (200), or these (201-400), too")
+    group.addoption("--fakekube-strategies", metavar="NAMES", help="let this go wrong in those runs: stale-states, all")
     group.addoption("--fakekube-schedule", metavar="TEXT", help="run tests with this schedule, which an exploration has printed")
     group.addoption("--fakekube-findings", metavar="FILE", help="write what was explored and found, as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, EXPLORE))
+    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, EXPLORE, *EXPLORING))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
     if file := config.getoption("--fakekube-record"):
@@ -146,7 +158,9 @@ def _explore(item: pytest.Item) -> Any:
     for marker in item.iter_markers("fakekube"):
         if EXPLORE in marker.kwargs:
             return marker.kwargs[EXPLORE] or False
-    return item.config.getini(f"fakekube_{EXPLORE}") or False
+    by_strategy = item.config.getoption("fakekube_strategies") or any(
+        marker.kwargs.get("strategies") for marker in item.iter_markers("fakekube"))
+    return item.config.getini(f"fakekube_{EXPLORE}") or (SEEDS_OF_STRATEGY if by_strategy else False)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -202,7 +216,7 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
         if "state" in marker.kwargs:  # decides what farther places have said otherwise
             result = _beside_a_snapshot(result)
         result.update(marker.kwargs)
-    known = (*INI, *PATHS, GUARD, EXPLORE)
+    known = (*INI, *PATHS, GUARD, EXPLORE, *EXPLORING)
     for name in result:
         if name not in known and not _is_addon(name):
             raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
@@ -233,7 +247,7 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
     Override it in a conftest to decide otherwise.
     """
     values: dict[str, Any] = {GUARD: True}
-    for name in (*INI, GUARD, EXPLORE):
+    for name in (*INI, GUARD, EXPLORE, *EXPLORING):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
     for name in PATHS:
@@ -270,7 +284,7 @@ def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: di
 @pytest.fixture
 def _fakekube_made_with(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> dict[str, Any]:
     """What a test's cluster is made with: its options, and the schedule of this run."""
-    made = {name: value for name, value in fakekube_options.items() if name != EXPLORE}
+    made = {name: value for name, value in fakekube_options.items() if name not in (EXPLORE, *EXPLORING)}
     run = request.node.stash.get(RUN, None)
     schedule = run.choices if run is not None else request.config.getoption("fakekube_schedule")
     if run is not None and schedule is not None:  # what the calm run has proven need not be proven again

@@ -53,7 +53,8 @@ class Request:
     asks for; None is the cluster's. A caller on the network waits by the wall's, however fast the
     cluster's time runs. ``certificate`` is the one (DER) that the client showed, signed by an
     authority that the front knows. ``exposed`` says that the request came by an address that other
-    machines reach.
+    machines reach. ``replica`` is for a read that a replica answers which lags: the version that it
+    has, at the time.
     """
 
     method: str
@@ -67,6 +68,7 @@ class Request:
     canonical: bool = False
     certificate: bytes = b""
     exposed: bool = False
+    replica: Callable[[], int] | None = None
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

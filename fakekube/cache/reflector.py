@@ -52,10 +52,12 @@ class Reflector:
 
     ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None
     leaves it to the server. ``bookmarks``: whether to be told now and then of a version to resume
-    from. ``on_missing`` is told when the server does not know the resource.
+    from. ``on_missing`` is told when the server does not know the resource; ``is_optional``: that
+    it does not know it yet is nothing to warn of.
     """
 
     on_missing: Callable[[], None] | None = None
+    is_optional = False
 
     def __init__(
         self, client: Client, resource: Resource, target: Target, *, clock: Clock, activity: Activity, rng: Rng,
@@ -87,12 +89,17 @@ class Reflector:
                 expired = isinstance(error, APIError) and error.code in (410, 504)
                 is_missing = isinstance(error, APIError) and error.code == 404
                 # a kind may go with its definition, and does not come back by asking for it
-                is_known = is_missing and self.last_error == str(error)
+                is_known = is_missing and (self.last_error == str(error) or self._is_awaited)
                 self.last_error = str(error)
                 log.log(logging.DEBUG if is_known else logging.WARNING, "reflector of %s: %s", self.resource, error)
                 if is_missing and self.on_missing is not None:
                     self.on_missing()
                 await self._back_off()
+
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether the resource may come later, and was never there."""
+        return self.is_optional and not self.resource_version
 
     async def _list(self, resource_version: str) -> None:
         result = await self.client.list(

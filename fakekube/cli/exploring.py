@@ -14,18 +14,24 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--seeds", default="1000", show_default=True, metavar="SEEDS", help="How many seeds, or which: 1000, 1001-2000.")
+@click.option("--strategies", default="", metavar="NAMES", help=(
+    "What goes wrong with the operator that is tested, in place of a schedule: intermediate-states, stale-states, "
+    "unobserved-states, slow-deliveries, duplicate-deliveries, conflicts, ambiguous-writes; several with commas, or all."))
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="How many processes. [default: one for each core]")
 @click.option("--dask", metavar="ADDRESS", help=(
     "Use the workers of a Dask cluster, tcp://127.0.0.1:8786 say, in place of processes; needs fakekube[dask]. Each has the "
     "project in the directory that this one has it in."))
 @click.argument("command", nargs=-1, required=True, metavar="-- pytest ...")
 @click.pass_context
-def explore(context: click.Context, seeds: str, workers: int | None, dask: str | None, command: tuple[str, ...]) -> None:
+def explore(
+    context: click.Context, seeds: str, strategies: str, workers: int | None, dask: str | None, command: tuple[str, ...],
+) -> None:
     """Run a command in which pytest runs, its tests first calm and then with very many seeds.
 
     Exits with 1 when a test fails, with its seed shrunk and told.
     """
     from fakekube.exploration.seeds import SeedsError, seeds_of
+    from fakekube.exploration.strategies import StrategyError, strategies_of
     from fakekube.exploration.sweeping import sweep
 
     try:
@@ -33,8 +39,12 @@ def explore(context: click.Context, seeds: str, workers: int | None, dask: str |
     except SeedsError as error:
         raise click.UsageError(f"--seeds: {error}") from error
     try:
+        named = ",".join(strategies_of(strategies)) if strategies else ""
+    except StrategyError as error:
+        raise click.UsageError(f"--strategies: {error}") from error
+    try:
         with _executor(workers, dask) as (executor, count):
-            found = sweep(command, wanted, executor, count)
+            found = sweep(command, wanted, executor, count, (f"--fakekube-strategies={named}",) if named else ())
     except (ImportError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     context.exit(_show(found))

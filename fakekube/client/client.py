@@ -70,6 +70,11 @@ class Client:
             namespace=self.namespace if namespace is None else namespace,
         )
 
+    @property
+    def transport(self) -> Transport:
+        """What carries the requests."""
+        return self._rest.transport
+
     async def close(self) -> None:
         """Close the transport, and with it every client that shares it."""
         await self._rest.transport.close()

@@ -33,26 +33,29 @@ class ConfigError(Exception):
 
 def load_client(
     path: str | os.PathLike[str] | None = None, *, context: str = "", user_agent: str = "fakekube",
-    activity: Activity | None = None,
+    activity: Activity | None = None, impersonate: bool = False,
 ) -> Client:
     """A client for the cluster of a kubeconfig's context, the current one unless named.
+
+    With ``impersonate`` requests that name a user are sent as that user's.
 
     Without ``path``: the first file of $KUBECONFIG, or ~/.kube/config, or else the service account
     of the pod that this runs in. Raises ConfigError.
     """
     file = _find(path)
     if file is None:
-        return _in_cluster(user_agent, activity)
+        return _in_cluster(user_agent, activity, impersonate=impersonate)
     try:
         config = yamlfiles.read(file)
     except yamlfiles.FileError as error:
         raise ConfigError(str(error)) from error
-    return client_of(config, str(file), folder=file.parent, context=context, user_agent=user_agent, activity=activity)
+    return client_of(config, str(file), folder=file.parent, context=context, user_agent=user_agent, activity=activity,
+        impersonate=impersonate)
 
 
 def client_of(
     config: Json, source: str, *, folder: Path = Path(), context: str = "", user_agent: str = "fakekube",
-    activity: Activity | None = None, find: Find | None = None,
+    activity: Activity | None = None, find: Find | None = None, impersonate: bool = False,
 ) -> Client:
     """A client for the cluster of a kubeconfig that has been read.
 
@@ -62,13 +65,14 @@ def client_of(
     if not isinstance(config, dict):
         raise ConfigError(f"{source}: not a kubeconfig")
     try:
-        return _client_of(config, source, folder, context, user_agent, activity, find)
+        return _client_of(config, source, folder, context, user_agent, activity, find, impersonate=impersonate)
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise ConfigError(f"{source}: {error}") from error
 
 
 def _client_of(
-    config: Tree, source: str, folder: Path, context: str, user_agent: str, activity: Activity | None, find: Find | None,
+    config: Tree, source: str, folder: Path, context: str, user_agent: str, activity: Activity | None, find: Find | None, *,
+    impersonate: bool,
 ) -> Client:
     """What is of another type than it should be raises ValueError, TypeError, AttributeError or
     KeyError.
@@ -81,7 +85,7 @@ def _client_of(
     url, headers = str(cluster["server"]), _headers(user, folder)
     found = find(url) if find is not None else None
     transport: Transport = Authenticated(found, headers) if found is not None else HTTP(
-        url, tls=_tls(cluster, user, folder), headers=headers, activity=activity)
+        url, tls=_tls(cluster, user, folder), headers=headers, activity=activity, impersonate=impersonate)
     return Client(transport, user_agent=user_agent, namespace=chosen.get("namespace") or "default")
 
 
@@ -95,7 +99,7 @@ def _find(path: str | os.PathLike[str] | None) -> Path | None:
     return default if default.exists() else None
 
 
-def _in_cluster(user_agent: str, activity: Activity | None) -> Client:
+def _in_cluster(user_agent: str, activity: Activity | None, *, impersonate: bool) -> Client:
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     token = SERVICE_ACCOUNT_FOLDER / "token"
     if not host or not port or not token.exists():
@@ -104,7 +108,8 @@ def _in_cluster(user_agent: str, activity: Activity | None) -> Client:
     headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
     namespace = (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    return Client(HTTP(url, tls=tls, headers=headers, activity=activity), user_agent=user_agent, namespace=namespace)
+    transport = HTTP(url, tls=tls, headers=headers, activity=activity, impersonate=impersonate)
+    return Client(transport, user_agent=user_agent, namespace=namespace)
 
 
 def _named(config: Tree, what: str, name: str) -> Tree:

@@ -110,7 +110,7 @@ class Cluster(Timed):
         self._front = Front(
             self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
-        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults)
+        self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults, world.choices)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self._own_client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -178,7 +178,7 @@ class Cluster(Timed):
             from fakekube.composition.clusterfaults import ClusterFaults
 
             self._faults = ClusterFaults(
-                lambda: self.apiserver, self.restart_controller, clock=self._clock, rng=self.rng, driver=self.driver,
+                lambda: self.apiserver, self._controllers, clock=self._clock, rng=self.rng, driver=self.driver,
                 tasks=self.tasks, calls=self._calls)
         return self._faults.faults
 
@@ -352,6 +352,11 @@ class Cluster(Timed):
         """The running controllers: stop and start single ones by name."""
         return self._controllers.manager
 
+    @property
+    def extra_components(self) -> list[str]:
+        """The names of the components of ``extra``."""
+        return self._controllers.extra_names
+
     async def stop_controller(self, name: str) -> None:
         """Stop a controller, ``scheduler`` or ``kubelet`` say, until it is started by name.
 
@@ -370,8 +375,7 @@ class Cluster(Timed):
 
     async def restart_controller(self, name: str) -> None:
         """Stop a controller and start it, as after a crash. OptionError for an unknown name."""
-        await self.stop_controller(name)
-        await self.start_controller(name)
+        await self._controllers.restart_controller(name)
 
     def component(self, name: str) -> "Component":
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""

@@ -3,28 +3,30 @@ components.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.composition import admissionconfiguration
-from fakekube.composition.options import OptionError
+from fakekube.composition.options import OptionError, controller_name
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.faults.calls import CallFaults
 from fakekube.faults.plan import Faults
 from fakekube.faults.point import FaultPoint
-from fakekube.faults.rules import FaultError, Rule, rules_of
+from fakekube.faults.rules import FaultError, Rule, rule_of, rules_of
 
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
+    from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.controlplane import OutgoingCalls
     from fakekube.util.clock import Clock
     from fakekube.util.driver import Driver
     from fakekube.util.rng import Rng
     from fakekube.util.tasks import Tasks
-
-Restart = Callable[[str], Awaitable[None]]
 
 
 def read(value: Any) -> list[Rule]:
@@ -41,28 +43,40 @@ def read(value: Any) -> list[Rule]:
         raise OptionError(f"faults: {where}{str(error).removeprefix('faults: ')}") from None
 
 
+def planned(texts: Iterable[str]) -> list[Rule]:
+    """The rules that a schedule plans, as JSON. Raises OptionError."""
+    try:
+        return [rule_of(orjson.loads(text)) for text in texts]
+    except ValueError as error:
+        raise OptionError(f"schedule: a fault that it plans cannot be read: {error}") from None
+
+
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
-    ``server`` gives the one of the moment, ``restart`` lets a component die and start again.
+    ``server`` gives the one of the moment, ``controllers`` run its components.
     """
 
     def __init__(
-        self, server: "Callable[[], APIServer]", restart: Restart, *, clock: "Clock", rng: "Rng", driver: "Driver",
-        tasks: "Tasks", calls: "OutgoingCalls",
+        self, server: "Callable[[], APIServer]", controllers: "ControllerManager", *, clock: "Clock", rng: "Rng",
+        driver: "Driver", tasks: "Tasks", calls: "OutgoingCalls",
     ) -> None:
-        self._server, self._restarts, self._calls = server, restart, calls
+        self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
         self.faults = Faults(clock, rng.fork("faults"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
         driver.explainers.append(self.faults.explain)
+        if driver.transit is not None:
+            choices = driver.transit.choices
+            self.faults.on_meeting.append(lambda fault: choices.meet(fault.name))
         self.stand_in(server())
 
     def stand_in(self, apiserver: "APIServer") -> None:
         """Let the requests of a server, and the calls that it makes, meet the faults; once."""
         apiserver.interceptors = (*apiserver.interceptors, self._point)
         self._calls.callables.fault = self._of_calls
+        self.faults.begin_again()
 
     async def _crash(self, name: str) -> None:
         """Let a component die and start again.
@@ -74,9 +88,11 @@ class ClusterFaults:
         await over.wait()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
+        controllers = self._controllers
         try:
             with self._activity.busy():
-                await self._restarts(name)
+                if controllers.states[controller_name(name, list(controllers.states))]:  # the dead do not die
+                    await controllers.restart_controller(name)
         finally:
             then()
 
@@ -87,10 +103,27 @@ class ClusterFaults:
         """The latest version of the storage."""
         return self._server().storage.revision
 
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest version of the storage that can be read."""
+        log = self._server().storage.log
+        return max(log.compacted, log.begun)
+
     def compact(self) -> None:
         """Let no past state be read or watched from any more."""
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
+
+    def check_component(self, name: str) -> None:
+        """Raises FaultError for the name of a component that the cluster does not know."""
+        try:
+            controller_name(name, list(self._controllers.states))
+        except OptionError as error:
+            raise FaultError(f"crash: {error}") from None
+
+    def asleep(self) -> AbstractContextManager[None]:
+        """A block in which a request waits for time, so that nobody else waits for it."""
+        return self._activity.sleeping()
 
     @property
     def watches(self) -> OpenWatches:

@@ -204,6 +204,11 @@ class ControllerManager:
 
         return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
+    @property
+    def extra_names(self) -> list[str]:
+        """The components of ``extra``, by name."""
+        return [part.name for one in self._extra for part in parts_of(one)]
+
     def addons(self, options: ClusterOptions) -> "list[AddOn]":
         """Those that run besides, those of gates, and those that ``controllers`` names or that are
         configured. Raises OptionError.
@@ -379,9 +384,23 @@ class ControllerManager:
                 if self._manager is not None and part in self._manager.names:
                     await self._manager.stop_component(part)
 
+    async def restart_controller(self, name: str) -> None:
+        """Let one controller die and start again: its queue and caches are as new.
+
+        Where processes have caches of their own, all that runs in one with it dies, too. Raises
+        OptionError for an unknown name.
+        """
+        async with self._changing:
+            name = cluster_options.controller_name(name, self._known())
+            self._wanted[name] = True
+            if self._manager is not None:
+                together = await self._manager.stop_together(*self._parts(name))
+                await self._start_one(self._manager, name)
+                for other in together:
+                    await self._manager.start_component(other)
+
     def _known(self) -> list[str]:
-        running = self._manager.names if self._manager is not None else [
-            part.name for one in self._extra for part in parts_of(one)]
+        running = self._manager.names if self._manager is not None else self.extra_names
         return [*dict.fromkeys([*installed().entry_points, *running])]
 
     def explain(self) -> Iterator[str]:

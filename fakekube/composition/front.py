@@ -92,10 +92,13 @@ class Front:
     def _handler(self) -> "Handler":
         if self.recorder is None:
             return self._server
+        from fakekube.composition.installed import installed
+
         options = self._options
+        addons = [name for name in options.controllers.split(",") if name in installed().addons]
         facts: dict[str, Any] = {
             "release": options.kubernetes_version, "clock": str(options.clock), "nodes": options.nodes,
             "controllers": options.controllers, "featureGates": dict(options.feature_gates),
-            "authorizationMode": list(options.authorization_mode), "addons": list(options.addon_config),
-            "extra": self._extra, "member": self._name}
+            "authorizationMode": list(options.authorization_mode), "addons": [*options.addon_config, *addons],
+            "defaultStorageClass": options.default_storage_class, "extra": self._extra, "member": self._name}
         return self.recorder.around(self._server, self._clock, facts)

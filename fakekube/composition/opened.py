@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from fakekube.composition.snapshot import Snapshot
     from fakekube.faults.rules import Rule
+    from fakekube.util.choices import Choices
 
 
 def snapshot(given: "Snapshot | Path | str") -> "Snapshot":
@@ -19,10 +20,14 @@ def snapshot(given: "Snapshot | Path | str") -> "Snapshot":
     return given if isinstance(given, Snapshot) else read(given)
 
 
-def faults(given: Any) -> "list[Rule]":
-    """The rules of a plan, or of a file with one. Raises OptionError."""
-    if not given:
+def faults(given: Any, choices: "Choices | None" = None) -> "list[Rule]":
+    """The rules of a plan, or of a file with one, and those that a schedule plans.
+
+    Raises OptionError.
+    """
+    planned = choices.planned_faults if choices is not None else []
+    if not given and not planned:
         return []
     from fakekube.composition import clusterfaults
 
-    return clusterfaults.read(given)
+    return [*clusterfaults.read(given), *clusterfaults.planned(planned)]

@@ -16,6 +16,9 @@ class Divertible(Protocol):
     def divert(self, through: Callable[[Sink], Sink]) -> None:
         """Let what it sends go through another sink from now on."""
 
+    def lag(self, replica: Callable[[], int]) -> None:
+        """Begin, as a replica does that has this version at the time."""
+
     def stop(self) -> None:
         """The receiver is gone."""
 
@@ -40,10 +43,12 @@ class OpenWatches:
     def __iter__(self) -> Iterator[OpenWatch]:
         return iter(list(self._open.values()))
 
-    def latest(self, response: Response) -> OpenWatch | None:
-        """That which an answer is, if it was the last one to be opened."""
-        found = self._open.get(self._opened)
-        return found if found is not None and found.response is response else None
+    def of(self, response: Response) -> OpenWatch | None:
+        """That which an answer is, mostly the last one that was opened."""
+        for found in reversed(self._open.values()):
+            if found.response is response:
+                return found
+        return None
 
     def opened(self, stream: Divertible, info: RequestInfo, request: Request, response: Response) -> Response:
         """Note a watch until it stops. Returns the response."""

@@ -47,7 +47,14 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
         raise errors.bad_request(NO_EXPORT)
     version = request.param("resourceVersion") if query else ""
     namespace = info.namespace if kind.namespaced else ""
-    record = await get_object(kind, scope.store.bucket, namespace, info.name, version, request.patience or scope.services.clock)
+    clock = request.patience or scope.services.clock
+    if request.replica is None or not version:
+        record = await get_object(kind, scope.store.bucket, namespace, info.name, version, clock)
+    else:
+        from fakekube.endpoints import replica
+
+        record = await replica.get_object(
+            kind, scope.store.bucket, namespace, info.name, version, clock, request.replica)
     if kind.conversion is not None:
         await _readable(scope, "InternalError", [record])
     else:
@@ -64,7 +71,14 @@ async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Re
         return watch(scope, info, request)
     options = parse_list_options(request.query, scope.kind, watch=False)
     namespace = info.namespace if scope.kind.namespaced else ""
-    result = await list_objects(scope.kind, scope.store.bucket, namespace, options, request.patience or scope.services.clock)
+    bucket, clock = scope.store.bucket, request.patience or scope.services.clock
+    result = None
+    if request.replica is not None:
+        from fakekube.endpoints import replica
+
+        result = await replica.list_objects(scope.kind, bucket, namespace, options, clock, request.replica)
+    if result is None:
+        result = await list_objects(scope.kind, bucket, namespace, options, clock)
     await _readable(scope, "StorageReadError", result.records)
     return list_answer(scope, request, form, result)
 

@@ -80,6 +80,7 @@ class WatchStream:
         self._subscription: Subscription | None = None
         self._timers: dict[str, Timer] = {}
         self._through: Callable[[Sink], Sink] | None = None
+        self._replica: Callable[[], int] | None = None
         self.on_stop: Callable[[], None] | None = None
 
     def divert(self, through: Callable[[Sink], Sink]) -> None:
@@ -90,6 +91,10 @@ class WatchStream:
             self._through = through
         else:
             self._sink = through(self._sink)
+
+    def lag(self, replica: Callable[[], int]) -> None:
+        """Begin, as a replica does that has this version at the time."""
+        self._replica = replica
 
     # the stream
 
@@ -150,6 +155,9 @@ class WatchStream:
         since = self._since
         if not since:
             since = self._bucket.revision
+            if self._replica is not None and self._replica() < since:
+                self._begin_behind(self._replica())
+                return
             if self._options.send_initial_events is None:
                 self._send_list()
         self._subscribe(since)
@@ -157,6 +165,9 @@ class WatchStream:
     def _begin_with_list(self, deadline: float) -> None:
         """With a list at least as new as was asked for, and the mark that ends it."""
         bucket = self._bucket
+        if self._replica is not None and self._replica() < bucket.revision:
+            self._begin_behind(self._replica())
+            return
         if self._since > bucket.revision:
             if self._clock.time() >= deadline:
                 self._fail(errors.future_version(self._since, bucket.revision))
@@ -168,6 +179,27 @@ class WatchStream:
         if self._options.allow_bookmarks:
             self._send_bookmark(initial_events_end=True)
         self._subscribe(bucket.revision)
+
+    def _begin_behind(self, revision: int) -> None:
+        """With what was there at a revision, if a list is wanted; then all that came later.
+
+        The list has ended with it, if that was new enough to be asked for.
+        """
+        wanted, marks = self._options.send_initial_events, self._options.allow_bookmarks
+        if wanted is not False:
+            try:
+                then = self._bucket.at(revision)
+            except Compacted as error:
+                self._fail(errors.expired(f"too old resource version: {revision} ({error.oldest})"))
+                return
+            for record in then.page(self._namespace, match=self._match).records:
+                self._send_record("ADDED", record)
+        is_enough = bool(self._options.resource_version) and self._since <= revision
+        if wanted and marks and is_enough:
+            self._send_bookmark(revision, initial_events_end=True)
+        self._subscribe(revision)
+        if wanted and marks and not is_enough:
+            self._send_bookmark(initial_events_end=True)
 
     def _send_list(self) -> None:
         for record in present(self._kind, self._bucket, self._namespace, self._options):
@@ -271,9 +303,9 @@ class WatchStream:
         if self._sink is not None:
             self._timers["bookmark"] = self._clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, lazy=True)
 
-    def _send_bookmark(self, *, initial_events_end: bool = False) -> None:
+    def _send_bookmark(self, revision: int | None = None, *, initial_events_end: bool = False) -> None:
         """How far the stream is; nothing while what was asked for still lies ahead."""
-        revision = self._bucket.revision
+        revision = self._bucket.revision if revision is None else revision
         if revision < self._since:
             return
         metadata: Tree = {"resourceVersion": str(revision)}

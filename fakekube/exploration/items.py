@@ -7,17 +7,19 @@ calm one, or the shrunk failure. Fixtures of modules and sessions live on betwee
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from fakekube.exploration import PROPERTY, runner, story
+from fakekube.exploration import PROPERTY, campaign, runner, story
 from fakekube.exploration.distinct import fingerprint
 from fakekube.exploration.runner import Explored, Found, Verdict
 from fakekube.exploration.seeds import SeedsError, seeds_of
+from fakekube.exploration.strategies import Calm, StrategyError, strategies_of
+from fakekube.exploration.targets import TargetError, calm_of
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.history import History
 from fakekube.util.choices import Choices
@@ -38,8 +40,10 @@ class ItemRun:
     ``tells``: the reports are for people.
     """
 
-    def __init__(self, choices: Choices | None, *, tells: bool) -> None:
-        self.choices, self.tells = choices, tells
+    def __init__(self, choices: Choices | None, *, tells: bool, target: str | None = None) -> None:
+        self.choices, self.tells, self._target = choices, tells, target
+        self.calm: list[Calm] = []  # what was asked, where a target is said
+        self.options: Mapping[str, Any] = {}
         self.seeds: Any = None  # what the option ``explore`` says, once fixtures have said it
         self.failure = self.history = ""
         self.histories: list[History] = []
@@ -51,9 +55,12 @@ class ItemRun:
         if report.when != "call":
             return
         used = getattr(item, "funcargs", None) or {}
-        self.seeds = (used.get("fakekube_options") or {}).get("explore")
+        self.options = used.get("fakekube_options") or {}
+        self.seeds = self.options.get("explore")
         clusters = [used[name] for name in OWN_CLUSTERS if name in used]
         self.history = fingerprint(_storages(clusters))
+        if self._target is not None and report.passed:
+            self.calm = [calm for cluster in _single(clusters) for calm in calm_of(cluster, self._target)]
         if report.failed and self.tells:
             self.histories = [History.of(cluster) for cluster in _single(clusters)]
 
@@ -109,10 +116,12 @@ class ExploredItem:
         self._sections = list(item._report_sections)
         self._properties = list(item.user_properties)
 
-    def _run(self, choices: Choices | None, *, tells: bool = False) -> tuple[ItemRun, list[pytest.TestReport]]:
+    def _run(
+        self, choices: Choices | None, *, tells: bool = False, target: str | None = None,
+    ) -> tuple[ItemRun, list[pytest.TestReport]]:
         item = self._item
         item._report_sections[:], item.user_properties[:] = self._sections, self._properties
-        run = item.stash[self._key] = ItemRun(choices, tells=tells)
+        run = item.stash[self._key] = ItemRun(choices, tells=tells, target=target)
         sibling: Any = _Sibling(item)
         return run, runtestprotocol(item, log=False, nextitem=sibling)
 
@@ -125,12 +134,29 @@ class ExploredItem:
             if not any(name in getattr(self._item, "fixturenames", ()) for name in OWN_CLUSTERS):
                 raise pytest.UsageError(
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
-            explored = runner.explore(self._verdict, _seeds(explore))
+            explored = self._explored(calm.options, _seeds(explore))
             story = ""
             if explored.found is not None:
                 reports, story = self._told(explored.found)
             reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
         return [*reports, *self._end()]
+
+    def _explored(self, options: Mapping[str, Any], seeds: range) -> Explored:
+        """Explore by strategies where some are named, else by whatever is free."""
+        named = self._item.config.getoption("fakekube_strategies") or options.get("strategies")
+        if not named:
+            return runner.explore(self._verdict, seeds)
+        try:
+            strategies = strategies_of(named)
+            return campaign.explore(self._verdict, self._calm, strategies, seeds, str(options.get("target") or ""))
+        except (StrategyError, TargetError) as error:
+            raise pytest.UsageError(f"fakekube: {self._item.nodeid}: {error}") from error
+
+    def _calm(self, target: str) -> tuple[Verdict, list[Calm]]:
+        """A run without faults, in which components have caches of their own, and what was asked.
+        """
+        run, reports = self._run(Choices(0, ()), target=target)
+        return Verdict(run.failure, run.history, reports), run.calm
 
     def _verdict(self, choices: Choices, _: Any) -> Verdict:
         run, reports = self._run(choices)

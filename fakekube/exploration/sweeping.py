@@ -57,27 +57,32 @@ class Sweep(NamedTuple):
     problems: tuple[str, ...]
 
 
-def sweep(command: Sequence[str], seeds: range, executor: Executor, workers: int) -> Sweep:
+def sweep(
+    command: Sequence[str], seeds: range, executor: Executor, workers: int, options: Sequence[str] = (),
+) -> Sweep:
     """Run a command in which pytest runs with all seeds, in parts for so many workers.
 
+    ``options`` are more options of pytest, each without spaces.
     What the executor raises goes to the caller.
     """
     size = max(min(LEAST_SEEDS, len(seeds)), -(-len(seeds) // (workers * PARTS_OF_WORKER)))
     folder = str(Path.cwd())
     parts = [seeds[begin:begin + size] for begin in range(0, len(seeds), size)]
     waiting = {
-        executor.submit(run_part, tuple(command), part[0], part[-1], folder): part[0] for part in parts}
+        executor.submit(run_part, tuple(command), part[0], part[-1], folder, tuple(options)): part[0] for part in parts}
     done = {waiting[future]: future.result() for future in as_completed(waiting)}
     return merged([done[first] for first in sorted(done)])
 
 
-def run_part(command: tuple[str, ...], first: int, last: int, folder: str) -> dict[str, Any]:
+def run_part(
+    command: tuple[str, ...], first: int, last: int, folder: str, more: tuple[str, ...] = (),
+) -> dict[str, Any]:
     """Run the command with seeds from the first to the last, in a folder; what it left, and its
     words where it left nothing.
     """
     with tempfile.TemporaryDirectory() as scratch:
         findings = Path(scratch) / "findings"
-        options = f"--fakekube-explore={first}-{last} --fakekube-findings={findings}"
+        options = " ".join([f"--fakekube-explore={first}-{last}", f"--fakekube-findings={findings}", *more])
         if command[0] == "pytest":  # that of this Python, wherever the part runs
             command = (sys.executable, "-m", *command)
         environment = os.environ | {ADDOPTS: f"{os.environ.get(ADDOPTS, '')} {options}".strip()}

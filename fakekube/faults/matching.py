@@ -4,8 +4,7 @@ The form of a request (verb, group, resource, subresource) decides first, and th
 is kept: a request that no rule is about costs one look. Names are looked at next, who asks last.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import orjson
@@ -16,7 +15,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.faults.rules import Rule
+from fakekube.faults.globs import Globs
+from fakekube.faults.rules import LEASES, Rule
 
 ANY = "*"
 Form = tuple[str, str, str, str]
@@ -57,45 +57,48 @@ class Matcher:
         self._verbs = rule.all_verbs
         self._selector = labels.parse(rule.labels) if rule.labels else None
         self._names_objects = bool(rule.names or rule.labels)
+        self._namespaces, self._names, self._users = Globs(rule.namespaces), Globs(rule.names), Globs(rule.users)
+        self._user_agents, self._components = Globs(rule.user_agents), Globs(rule.components)
 
     @property
     def plain_names(self) -> tuple[str, ...]:
         """The names that it is about, if each is one name; empty otherwise."""
-        names = self.rule.names
-        return () if any("*" in name or "?" in name or "[" in name for name in names) else names
+        return self.rule.names if self._names.are_plain else ()
 
     def is_about(self, form: Form) -> bool:
         """Whether requests of a form may be meant."""
         verb, group, resource, subresource = form
         if not resource:
-            return not self._resources and not self._names_objects and not self.rule.namespaces and not self.rule.verbs \
-                and self.rule.watch is None and not self.rule.stale
+            return not (self._resources or self._names_objects or self.rule.namespaces or self.rule.verbs) \
+                and self.rule.is_about_any_path
+        if self.rule.lose_lease and (group, resource, subresource) != (*LEASES, ""):
+            return False
         return verb in self._verbs and (
             not self._resources or any(one.matches(group, resource, subresource) for one in self._resources))
 
     def is_about_call(self, name: str) -> bool:
         """Whether calls of a webhook of that name are meant."""
-        return not self.rule.names or _any(self.rule.names, name)
+        return not self.rule.names or self._names.fit(name)
 
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether a request of such a form is meant."""
         rule = self.rule
-        if rule.namespaces and not _any(rule.namespaces, info.namespace):
+        if rule.namespaces and not self._namespaces.fit(info.namespace):
             return False
-        if rule.users and not _any(rule.users, request.user.name if request.user is not None else ""):
+        if rule.users and not self._users.fit(request.user.name if request.user is not None else ""):
             return False
-        if rule.user_agents and not _any(rule.user_agents, request.headers.get("user-agent", "")):
+        if rule.user_agents and not self._user_agents.fit(request.headers.get("user-agent", "")):
             return False
         if rule.components:
             acting = ACTING.get()
-            if acting is None or not _any(rule.components, acting.component):
+            if acting is None or not self._components.fit(acting.component):
                 return False
         return not self._names_objects or self._matches_object(info, request)
 
     def _matches_object(self, info: RequestInfo, request: Request) -> bool:
         sent = _metadata(request.body) if info.verb == "create" and not info.name else {}
         name = info.name or str(sent.get("name") or sent.get("generateName") or "")
-        if self.rule.names and not _any(self.rule.names, name):
+        if self.rule.names and not self._names.fit(name):
             return False
         if self._selector is None:
             return True
@@ -103,10 +106,6 @@ class Matcher:
         if known is None and info.verb in ("create", "update", "patch"):
             known = (sent or _metadata(request.body)).get("labels") or {}
         return isinstance(known, Mapping) and self._selector.matches(known)
-
-
-def _any(patterns: Iterable[str], text: str) -> bool:
-    return any(pattern == text or fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def _metadata(body: bytes) -> ReadOnlyTree:

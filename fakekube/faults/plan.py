@@ -4,8 +4,11 @@
 that no rule is about costs it one look into a table.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from heapq import merge
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from fakekube.util.timers import Timer
 
 KEPT_MEETINGS = 10_000
+KEPT_FORMS = 4_096
 OWN_PATHS = "/fakekube/"
 
 
@@ -48,8 +52,18 @@ class Server(Protocol):
     def revision(self) -> int:
         """The latest version of the storage."""
 
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest version of the storage that can be read."""
+
     def compact(self) -> None:
         """Let no past state be read any more."""
+
+    def check_component(self, name: str) -> None:
+        """Raises FaultError for the name of a component that the cluster does not know."""
+
+    def asleep(self) -> AbstractContextManager[None]:
+        """A block in which a request waits for time, so that nobody else waits for it."""
 
     @property
     def watches(self) -> OpenWatches:
@@ -64,17 +78,31 @@ class Fault:
     of the block, which fails if no request has met it.
     """
 
-    def __init__(self, faults: "Faults", rule: Rule, matcher: Matcher, rng: Rng, began: float, revision: int) -> None:
-        self.rule, self._matcher, self._faults, self._rng = rule, matcher, faults, rng
+    def __init__(
+        self, faults: "Faults", rule: Rule, number: int, matcher: Matcher, rng: Rng, began: float, revision: int,
+    ) -> None:
+        self.rule, self.number, self._matcher, self._faults, self._rng = rule, number, matcher, faults, rng
         self.began, self.revision = began, revision
+        self.ends_requests = rule.moment == "before" and (rule.error is not None or rule.cut == "before")
         self.seen = self.met = 0
         self.removed = False
+        self.caught_up_at: float | None = None  # when a replica that is behind will have caught up
         self.timers: list[Timer] = []
 
     @property
     def name(self) -> str:
         """Its name, as logs and histories have it."""
         return self.rule.name
+
+    def replica(self) -> int:
+        """The version that a replica has which lags because of it: the latest, when it is over."""
+        now, latest, rule = self._faults.clock.time(), self._faults.latest_revision, self.rule
+        if self.removed or not self.is_open(now):
+            return latest
+        if rule.behind is not None and self.caught_up_at is None:
+            self.revision = max(self._faults.oldest_revision, latest - rule.behind)
+            self.caught_up_at = math.inf if rule.lasting is None else now + rule.lasting
+        return self.revision if self.caught_up_at is None or now < self.caught_up_at else latest
 
     def is_open(self, now: float) -> bool:
         """Whether it is the time in which the rule holds."""
@@ -152,12 +180,28 @@ class Faults:
         self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
         self._added = 0
         self.on_change: list[Callable[[Fault], None]] = []
+        self.on_meeting: list[Callable[[Fault], None]] = []
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(list(self._active.values()))
 
     def __len__(self) -> int:
         return len(self._active)
+
+    @property
+    def latest_revision(self) -> int:
+        """Of the storage."""
+        return self._server.revision
+
+    @property
+    def oldest_revision(self) -> int:
+        """The oldest of the storage that can be read."""
+        return self._server.oldest_revision
+
+    def begin_again(self) -> None:
+        """Another state has taken the place of that in which replicas began to lag."""
+        for fault in self:
+            fault.revision, fault.caught_up_at = self._server.revision, None
 
     @property
     def meetings(self) -> list[Meeting]:
@@ -173,14 +217,14 @@ class Faults:
         lose_lease, crash, webhook what. Raises FaultError.
         """
         made = rule if isinstance(rule, Rule) and not values else rule_of({**_fields(rule), **values})
+        self._check(made)
         self._added += 1
         if not made.name:
-            made = made.model_copy(update={"name": f"fault-{self._added}"})
-        self._check_name(made)
+            made = made.model_copy(update={"name": self._free_name()})
         server = self._server
         fault = Fault(
-            self, made, Matcher(made, self._server.labels_of), self._rng.fork(f"{self._added} {made.name}"), self.clock.time(),
-            server.revision)
+            self, made, self._added, Matcher(made, server.labels_of), self._rng.fork(f"{self._added} {made.name}"),
+            self.clock.time(), server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
         for tell in self.on_change:
@@ -210,16 +254,26 @@ class Faults:
         self.add_all(rules)
 
     def add_all(self, rules: Iterable[Rule]) -> None:
-        """Add several. Raises FaultError for a name that is taken, and has added none then."""
-        rules = list(rules)
+        """Add several. Raises FaultError for a name that is taken, and for a component that the
+        cluster does not know, and has added none then.
+        """
+        rules = sorted(rules, key=lambda rule: not rule.name)  # who has a name keeps it
         for rule in rules:
-            self._check_name(rule)
+            self._check(rule)
         for rule in rules:
             self.add(rule)
 
-    def _check_name(self, rule: Rule) -> None:
+    def _check(self, rule: Rule) -> None:
         if rule.name in self._active:
             raise FaultError(f"a fault is called {rule.name!r} already")
+        if rule.crash:
+            self._server.check_component(rule.crash)
+
+    def _free_name(self) -> str:
+        number = self._added
+        while f"fault-{number}" in self._active:
+            number += 1
+        return f"fault-{number}"
 
     def check(self) -> None:
         """Raises FaultNeverMet for the first that no request met."""
@@ -235,6 +289,8 @@ class Faults:
         form = info.verb, info.group, info.resource, info.subresource
         found = self._by_form.get(form)
         if found is None:
+            if len(self._by_form) >= KEPT_FORMS:  # somebody asks for what is not served, in many ways
+                self._by_form.clear()
             found = self._by_form[form] = self._sorted(form)
         by_name, others = found
         about = by_name.get(info.name) if by_name else None
@@ -243,8 +299,13 @@ class Faults:
         if request.path.startswith(OWN_PATHS):
             return []
         now = self.clock.time()
-        candidates = [*about, *others] if about else others
-        return [fault for fault in candidates if fault.takes(info, request, now)]
+        met = []
+        for fault in merge(about, others, key=lambda fault: fault.number) if about else others:
+            if fault.takes(info, request, now):
+                met.append(fault)
+                if fault.ends_requests:
+                    break  # nobody is left to meet the next
+        return met
 
     def _sorted(self, form: Form) -> tuple[dict[str, list[Fault]], list[Fault]]:
         by_name: dict[str, list[Fault]] = {}
@@ -278,6 +339,8 @@ class Faults:
         """Remember that a request met a fault; the request log and the history name it."""
         acting = ACTING.get()
         info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        for tell in self.on_meeting:
+            tell(fault)
         self._meetings.append(Meeting(
             self.clock.time(), fault.name, fault.rule.what, info.verb, info.path, request.headers.get("user-agent", ""),
             component or (acting.component if acting is not None else "")))

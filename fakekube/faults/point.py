@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import times
-from fakekube.apimachinery.causes import CAUSE
+from fakekube.apimachinery.causes import CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.endpoints import requestinfo
@@ -23,7 +23,6 @@ from fakekube.faults.streams import FaultySink
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
 Crash = Callable[[str], Awaitable[None]]
 """Lets a component die and start again; returns once it is dead."""
-LEASES = ("coordination.k8s.io", "leases")
 THIEF = "fakekube-fault"
 
 
@@ -71,28 +70,29 @@ class FaultPoint:
     async def _before(self, fault: Fault, info: RequestInfo, request: Request, serve: Serve) -> Response | None:
         """The answer that ends it here, or None. Raises APIError."""
         rule = fault.rule
-        if rule.stale:
-            self._from_a_replica(fault, info, request)
+        if rule.stale and info.verb != "watch":
+            request.replica = fault.replica
         if rule.compact:
             self._server.compact()
         if rule.lose_lease:
-            await _take_lease(info, request, serve, self._faults.clock.time())
+            await _take_lease(fault.name, request, serve, self._faults.clock.time())
         if rule.moment == "after":
             return None
         if rule.latency is not None:
-            await self._faults.clock.sleep(rule.latency)
+            await self._sleep(rule.latency)
         if rule.crash:
             await self._crash(rule.crash)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
 
-    def _from_a_replica(self, fault: Fault, info: RequestInfo, request: Request) -> None:
-        """Let a list that takes what a cache has be answered from the state that the replica has.
-        """
-        if info.verb == "list" and request.param("resourceVersion") == "0" and "continue" not in request.query:
-            request.query = {**request.query, "resourceVersion": [str(fault.revision)], "resourceVersionMatch": ["Exact"]}
-            request.query.pop("limit", None)
+    async def _sleep(self, seconds: float) -> None:
+        cause = CAUSE.get()
+        CAUSE.set(None)  # what others write meanwhile in this context is not this request's
+        with self._server.asleep():
+            await self._faults.clock.sleep(seconds)
+        if cause is not None:
+            CAUSE.set(cause._replace(time=self._faults.clock.time()))
 
     # after it
 
@@ -100,7 +100,7 @@ class FaultPoint:
         rule = fault.rule
         if rule.moment == "after":
             if rule.latency is not None:
-                await self._faults.clock.sleep(rule.latency)
+                await self._sleep(rule.latency)
             if rule.crash:
                 await self._crash(rule.crash)
             if rule.error is not None and not failed and response.status < 400:
@@ -120,10 +120,12 @@ class FaultPoint:
     # watches
 
     def _opened(self, met: list[Fault], response: Response) -> None:
-        watch = self._server.watches.latest(response)
+        watch = self._server.watches.of(response)
         if watch is None or response.cut is not None:
             return
         for fault in met:
+            if fault.rule.stale:
+                watch.stream.lag(fault.replica)
             if fault.rule.watch is not None or fault.rule.stale:
                 self._strike(fault, watch)
 
@@ -133,7 +135,7 @@ class FaultPoint:
             self._let_go(fault)
             return
         rule = fault.rule
-        if (rule.watch is None and not rule.stale) or rule.nth or rule.every or rule.probability is not None:
+        if (rule.watch is None and (not rule.stale or rule.behind)) or rule.nth or rule.every or rule.probability is not None:
             return  # those count watches as they are opened
         if rule.after:
             fault.timers.append(self._faults.clock.call_later(rule.after, self._begin, fault, daemon=True))
@@ -154,27 +156,38 @@ class FaultPoint:
         if rule.watch is not None:
             self._faults.note(fault, watch.info, watch.request, watch.component)
         sink = self._sink(watch)
+        ends = {"end": sink.end_now, "cut": sink.break_off, "expire": sink.expire}.get(str(rule.watch))
+        if ends is not None and rule.lasting:
+            sink.strike_after(fault, rule.events, lambda: self._hold(fault, sink, ends))
+        elif ends is not None:
+            sink.strike_after(fault, rule.events, ends)
+        elif rule.events:
+            sink.strike_after(fault, rule.events, lambda: self._change(fault, sink))
+        else:
+            self._change(fault, sink)
+
+    def _hold(self, fault: Fault, sink: FaultySink, end: Callable[[], None]) -> None:
+        """Let a watch stand still before it ends."""
+        sink.stand_still(fault)
+        sink.timers.append(self._faults.clock.call_later(fault.rule.lasting or 0.0, end))
+
+    def _change(self, fault: Fault, sink: FaultySink) -> None:
+        """Let a watch go on otherwise: for as long as the rule says, or holds."""
+        rule, clock = fault.rule, self._faults.clock
         if rule.watch == "no-bookmarks":
-            sink.drops_bookmarks = True
+            sink.drop_bookmarks(fault)
         elif rule.watch == "late":
             sink.be_late(fault, rule.lasting or 0.0)
-        elif rule.watch == "stall" or rule.stale:
-            if rule.events:
-                sink.strike_after(rule.events, lambda: self._hold(fault, sink))
-            else:
-                self._hold(fault, sink)
+        elif rule.stale:
+            sink.be_behind(fault, fault.replica())
+            if rule.lasting is not None and fault.caught_up_at is not None:
+                sink.timers.append(clock.call_at(fault.caught_up_at, sink.go_on, fault))
         else:
-            ends = {"end": sink.end_now, "cut": sink.break_off, "expire": sink.expire}
-            sink.strike_after(rule.events, ends[str(rule.watch)])
-
-    def _hold(self, fault: Fault, sink: FaultySink) -> None:
-        """Let a watch stand still: for as long as the rule says, or holds."""
-        sink.stand_still(fault)
-        rule, clock = fault.rule, self._faults.clock
-        if rule.lasting is not None:
-            fault.timers.append(clock.call_later(rule.lasting, sink.go_on, fault))
-        elif rule.until is not None:
-            fault.timers.append(clock.call_at(fault.began + rule.until, sink.go_on, fault))
+            sink.stand_still(fault)
+            if rule.lasting is not None:
+                sink.timers.append(clock.call_later(rule.lasting, sink.go_on, fault))
+        if rule.until is not None:
+            sink.timers.append(clock.call_at(fault.began + rule.until, sink.go_on, fault))
 
     def _sink(self, watch: OpenWatch) -> FaultySink:
         sink = self._sinks.get(watch)
@@ -195,8 +208,6 @@ class FaultPoint:
     def _let_go(self, fault: Fault) -> None:
         for sink in list(self._sinks.values()):
             sink.go_on(fault)
-            sink.be_late(fault, 0.0)
-            sink.drops_bookmarks = False
 
 
 def _give_up(response: Response) -> None:
@@ -206,18 +217,19 @@ def _give_up(response: Response) -> None:
         response.stream = None
 
 
-async def _take_lease(info: RequestInfo, request: Request, serve: Serve, now: float) -> None:
-    """Let another holder have taken the Lease that a request writes."""
-    if (info.group, info.resource) != LEASES or not info.name:
-        return
-    path = request.path
+async def _take_lease(fault: str, request: Request, serve: Serve, now: float) -> None:
+    """Let another holder have taken the Lease that a request writes. Raises APIError."""
+    path, cause = request.path, CAUSE.get()
     found: Any = orjson.loads((await serve(requestinfo.parse("GET", path, {}), _as_server("GET", path, request))).body)
-    taken = times.format_micro_time(now)
-    found["spec"] |= {
-        "holderIdentity": THIEF, "acquireTime": taken, "renewTime": taken,
-        "leaseTransitions": found["spec"].get("leaseTransitions", 0) + 1}
-    body = orjson.dumps(found)
-    await serve(requestinfo.parse("PUT", path, {}), _as_server("PUT", path, request, body))
+    taken, held = times.format_micro_time(now), found.get("spec") or {}
+    found["spec"] = {
+        **held, "holderIdentity": THIEF, "acquireTime": taken, "renewTime": taken,
+        "leaseTransitions": held.get("leaseTransitions", 0) + 1}
+    CAUSE.set(Cause(now, "PUT", path, request.user.name if request.user is not None else "", THIEF, None, fault))
+    try:
+        await serve(requestinfo.parse("PUT", path, {}), _as_server("PUT", path, request, orjson.dumps(found)))
+    finally:
+        CAUSE.set(cause)
 
 
 def _as_server(method: str, path: str, request: Request, body: bytes = b"") -> Request:

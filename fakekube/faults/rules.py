@@ -6,10 +6,12 @@ Every rule does one thing, and only things that real control planes do. Upstream
 the nearest is Chaos Mesh's HTTPChaos, which knows no resources.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,7 +24,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from fakekube.apimachinery.labels import parse as parse_selector
-from fakekube.util.durations import seconds_of
+from fakekube.faults.globs import LONGEST
+from fakekube.util.durations import LONGEST_SECONDS, seconds_of
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 READING, WRITING = VERBS[:3], VERBS[3:]
@@ -31,11 +34,16 @@ GROUPS_OF_VERBS: Mapping[str, tuple[str, ...]] = {"*": VERBS, "read": READING, "
 ErrorName = Literal[
     "TooManyRequests", "InternalError", "ServiceUnavailable", "ShuttingDown", "Timeout", "ServerTimeout", "Conflict",
     "Unauthorized", "StorageInitializing", "EtcdTimeout", "EtcdLeaderChanged", "EtcdNoLeader", "EtcdNoSpace"]
+VERBS_OF_ERRORS: Mapping[str, tuple[str, ...]] = {
+    "Conflict": ("update", "patch", "delete"), "EtcdNoSpace": WRITING, "StorageInitializing": READING}
+"""Errors that not every verb can meet."""
 AMBIGUOUS = ("InternalError", "ServiceUnavailable", "Timeout", "ServerTimeout", "EtcdTimeout", "EtcdLeaderChanged")
 """Errors that may be told of a write that was committed."""
 WatchFault = Literal["end", "cut", "expire", "stall", "late", "no-bookmarks"]
 DOES = ("error", "latency", "cut", "watch", "stale", "compact", "lose_lease", "crash", "webhook")
 """What a rule does: one of these."""
+
+LEASES = ("coordination.k8s.io", "leases")
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
@@ -53,10 +61,22 @@ def _numbers(value: Any) -> Any:
 
 
 def _seconds(value: Any) -> Any:
-    return None if value is None else seconds_of(value)
+    seconds = None if value is None else seconds_of(value)
+    if seconds is not None and seconds > LONGEST_SECONDS:
+        raise ValueError("so long a time cannot be counted")
+    return seconds
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
+def _is_text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half a character is no text") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_is_text)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]})]
 Numbers = Annotated[
@@ -69,14 +89,14 @@ class Rule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True)
 
-    name: Annotated[str, Field(description="Named in logs, histories and reports; unique.")] = ""
+    name: Annotated[Text, Field(description="Named in logs, histories and reports; unique.")] = ""
 
     verbs: Annotated[Texts, Field(
         description="get, list, watch, create, update, patch, delete, deletecollection; read, write.")] = ()
     resources: Annotated[Texts, Field(description="jobs, jobs.batch, pods/status, pods/*, */*; without: everything.")] = ()
     namespaces: Annotated[Texts, Field(description="Names, * and ? in them stand for anything.")] = ()
     names: Annotated[Texts, Field(description="Names of objects, with * and ?.")] = ()
-    labels: Annotated[str, Field(description="A label selector on the object that is asked for or sent.")] = ""
+    labels: Annotated[Text, Field(description="A label selector on the object that is asked for or sent.")] = ""
     users: Annotated[Texts, Field(description="Names of users, with * and ?.")] = ()
     user_agents: Annotated[Texts, Field(description="User agents, with * and ?.")] = ()
     components: Annotated[Texts, Field(description="Components of the cluster that ask, as job or scheduler.")] = ()
@@ -89,7 +109,7 @@ class Rule(BaseModel):
     until: Annotated[Seconds | None, Field(description="Until so long after the rule was added.")] = None
 
     error: Annotated[ErrorName | None, Field(description="The answer is this error.")] = None
-    message: Annotated[str, Field(description="What an InternalError says.")] = ""
+    message: Annotated[Text, Field(description="What an InternalError says.")] = ""
     retry_after_seconds: Annotated[int | None, Field(ge=0, description="What Retry-After says.")] = None
     latency: Annotated[Seconds | None, Field(description="The request takes so much longer.")] = None
     cut: Annotated[Literal["before", "after", "body"] | None, Field(
@@ -98,16 +118,20 @@ class Rule(BaseModel):
     stale: Annotated[bool, Field(
         description="Reads that take what a cache has (resourceVersion=0), and watches, are answered by a replica that"
         " stands where it was when the rule began.")] = False
+    behind: Annotated[int | None, Field(
+        ge=1, description="Of stale: the replica stands so many versions before the first read that it answers, and watches"
+        " that are open are not its; lasting says for how long.")] = None
     compact: Annotated[bool, Field(description="Before the request, all past states are forgotten.")] = False
     lose_lease: Annotated[bool, Field(description="Before the request, somebody else takes the Lease that it writes.")] = False
-    crash: Annotated[str, Field(description="The component that dies; it starts again at once.")] = ""
+    crash: Annotated[Text, Field(description="The component that dies; it starts again at once.")] = ""
     webhook: Annotated[Literal["refused", "timeout", "error"] | None, Field(
         description="What goes wrong with calls of webhooks and converters, whose names are those in names.")] = None
 
     moment: Annotated[Literal["before", "after"], Field(
         description="Of error, latency and crash: before the commit or after it.")] = "before"
     events: Annotated[int, Field(ge=0, description="Of watch: so many events come first.")] = 0
-    lasting: Annotated[Seconds | None, Field(description="Of watch stall and late: for how long.")] = None
+    lasting: Annotated[Seconds | None, Field(
+        description="Of watch stall and late: for how long; of those that end: so long it stands still first. Of behind.")] = None
     optional: Annotated[bool, Field(description="It is no failure of the test when no request meets it.")] = False
 
     @model_validator(mode="after")
@@ -139,6 +163,9 @@ class Rule(BaseModel):
         chosen = [name for name in ("nth", "every", "probability") if getattr(self, name) not in (None, ())]
         if len(chosen) > 1:
             raise ValueError(f"{' and '.join(chosen)} contradict each other: say one of them")
+        for name in ("namespaces", "names", "users", "user_agents", "components"):
+            if any(len(pattern) > LONGEST for pattern in getattr(self, name)):
+                raise ValueError(f"{name}: one has more than {LONGEST} characters")
         if self.until is not None and self.until <= self.after:
             raise ValueError(f"until ({self.until:g} s) is not later than after ({self.after:g} s): no request could meet it")
 
@@ -146,8 +173,13 @@ class Rule(BaseModel):
         verbs = self.all_verbs
         if does == "watch" and "watch" not in verbs:
             raise ValueError("a fault of watches meets no request whose verb is another: leave verbs out, or say watch")
-        if does == "stale" and not any(verb in READING for verb in verbs):
+        if does == "stale" and not verbs:
             raise ValueError("a stale answer is one to get, list or watch: verbs has none of them")
+        if does == "lose_lease" and not verbs:
+            raise ValueError("a Lease is lost with an update or a patch of it: verbs has neither")
+        if not verbs:
+            possible = ", ".join(VERBS_OF_ERRORS[str(self.error)])
+            raise ValueError(f"{self.error} is an answer to {possible}: verbs has none of them")
         if self.moment == "after" and does not in ("error", "latency", "crash"):
             raise ValueError(f"moment is of error, latency and crash, not of {does}")
         if self.moment == "after" and self.error is not None and self.error not in AMBIGUOUS:
@@ -157,8 +189,10 @@ class Rule(BaseModel):
             raise ValueError("message is what an InternalError says")
         if self.retry_after_seconds is not None and self.error is None:
             raise ValueError("retryAfterSeconds is of an error")
-        if self.lasting is not None and self.watch not in ("stall", "late"):
-            raise ValueError("lasting is of watch: stall and watch: late")
+        if self.lasting is not None and self.watch in (None, "no-bookmarks") and self.behind is None:
+            raise ValueError("lasting is of watch, but not of watch: no-bookmarks, and of behind")
+        if self.behind is not None and not self.stale:
+            raise ValueError("behind is of stale")
         if self.watch == "late" and self.lasting is None:
             raise ValueError("watch: late needs lasting, how late each event comes")
         if self.events and self.watch is None:
@@ -171,10 +205,23 @@ class Rule(BaseModel):
 
     @property
     def all_verbs(self) -> tuple[str, ...]:
-        """The verbs that it matches, in full."""
-        if not self.verbs:
-            return ("watch",) if self.watch is not None else READING if self.stale else VERBS
-        return tuple(dict.fromkeys(one for verb in self.verbs for one in GROUPS_OF_VERBS.get(verb, (verb,))))
+        """The verbs that it matches, in full: of those that it says, what its fault can happen to.
+        """
+        said = tuple(dict.fromkeys(one for verb in self.verbs for one in GROUPS_OF_VERBS.get(verb, (verb,)))) or VERBS
+        return tuple(verb for verb in said if verb in self._possible_verbs)
+
+    @property
+    def _possible_verbs(self) -> tuple[str, ...]:
+        if self.watch is not None:
+            return ("watch",)
+        if self.stale:
+            return READING
+        return ("update", "patch") if self.lose_lease else VERBS_OF_ERRORS.get(self.error or "", VERBS)
+
+    @property
+    def is_about_any_path(self) -> bool:
+        """Whether it can happen to a request that names no resource, as one to ``/version``."""
+        return self._possible_verbs is VERBS and not self.compact and not self.crash
 
     @property
     def what(self) -> str:
@@ -222,9 +269,9 @@ def rules_of(content: Any) -> list[Rule]:
         rules = [rule_of(content)]
     else:
         rules = [_numbered(number, one) for number, one in enumerate(_listed(content))]
-    names = [rule.name for rule in rules if rule.name]
-    for name in names:
-        if names.count(name) > 1:
+    names = Counter(rule.name for rule in rules if rule.name)
+    for name, count in names.items():
+        if count > 1:
             raise FaultError(f"faults: two are called {name!r}")
     return rules
 

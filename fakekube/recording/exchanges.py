@@ -26,11 +26,18 @@ class Told(NamedTuple):
 class Exchange:
     """A request, its answer, and what was told if that is a stream.
 
-    ``line`` has everything, by the names of ``lines.py``.
+    ``line`` has everything, by the names of ``lines.py``. ``ended_after`` is the number of the
+    latest request when the stream ended, if it did.
     """
 
     line: Tree
     told: list[Told] = field(default_factory=list)
+    ended_after: int | None = None
+
+    @property
+    def number(self) -> int:
+        """Its place among the requests of its cluster."""
+        return int(self.line["number"])
 
     @property
     def cluster(self) -> str:
@@ -116,7 +123,7 @@ def parse(texts: Iterable[bytes]) -> Recording:
     """The recording in lines. Raises RecordingError."""
     found = Recording()
     numbered: dict[tuple[str, int], Exchange] = {}
-    waiting: dict[tuple[str, int], list[Told]] = {}
+    waiting: dict[tuple[str, int], list[Tree]] = {}
     for count, text in enumerate(texts, 1):
         try:
             _take(orjson.loads(text), found, numbered, waiting)
@@ -129,12 +136,21 @@ def parse(texts: Iterable[bytes]) -> Recording:
         numbered[key] for key in sorted(numbered, key=lambda key: (order.index(key[0]), key[1]))]
     for key, told in waiting.items():
         if key in numbered:
-            numbered[key].told = told
+            _tell(numbered[key], told)
     return found
 
 
+def _tell(exchange: Exchange, told: list[Tree]) -> None:
+    """Give a stream what it told."""
+    for line in told:
+        if line["type"] == "end":
+            exchange.ended_after = int(line["latest"])
+        else:
+            exchange.told.append(Told(float(line["time"]), lines.tree_of(line, "event")))
+
+
 def _take(
-    line: Any, found: Recording, numbered: dict[tuple[str, int], Exchange], waiting: dict[tuple[str, int], list[Told]],
+    line: Any, found: Recording, numbered: dict[tuple[str, int], Exchange], waiting: dict[tuple[str, int], list[Tree]],
 ) -> None:
     kind = line["type"]
     if kind == "cluster":
@@ -147,8 +163,8 @@ def _take(
         raise RecordingError(f"it speaks of a cluster {key[0]!r} that it does not begin with")
     if kind == "request":
         numbered[key] = _checked(Exchange(line))
-    elif kind == "event":
-        waiting.setdefault(key, []).append(Told(float(line["time"]), lines.tree_of(line, "event")))
+    elif kind in ("event", "end"):
+        waiting.setdefault(key, []).append(line)
 
 
 def _checked(exchange: Exchange) -> Exchange:

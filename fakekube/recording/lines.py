@@ -3,11 +3,12 @@
     {"type": "cluster", "format": FORMAT, "cluster": "0", "release": "1.37", "time": 0.0, ...}
     {"type": "request", "cluster": "0", "number": 1, "time": 0.0, "method": "POST", "path": ...,
      "body": {...}, "code": 201, "answer": {...}}
-    {"type": "event", "cluster": "0", "number": 2, "time": 0.0, "event": {"type": "ADDED", ...}}
-    {"type": "end", "cluster": "0", "number": 2, "time": 0.0}
+    {"type": "event", "cluster": "0", "number": 2, "time": 0.0, "latest": 3, "event": {...}}
+    {"type": "end", "cluster": "0", "number": 2, "time": 0.0, "latest": 4}
 
 ``number`` counts the requests of a cluster in the order in which they came; a line comes when the
-answer does. Events are those of the stream that answers the request of that number. A body is
+answer does. Events are those of the stream that answers the request of that number; ``latest`` is
+the number of the request that came last before them. A body is
 ``body`` where it is JSON, else ``bodyText`` or ``bodyBase64``; answers likewise. Times are Unix
 seconds of the cluster's clock.
 """
@@ -65,9 +66,14 @@ def of_answer(
     return dump(line)
 
 
-def of_frame(cluster: str, number: int, time: float, frame: Frame | None, path: str, *, secrets: bool) -> bytes:
-    """The line of a frame, or of the end of a stream; ``path`` is what was asked for."""
-    line: Tree = {"type": "end" if frame is None else "event", "cluster": cluster, "number": number, "time": time}
+def of_frame(
+    cluster: str, number: int, time: float, frame: Frame | None, path: str, latest: int, *, secrets: bool,
+) -> bytes:
+    """The line of a frame, or of the end of a stream, whichever side ended it; ``path`` is what was
+    asked for, ``latest`` the number of the latest request.
+    """
+    line: Tree = {
+        "type": "end" if frame is None else "event", "cluster": cluster, "number": number, "time": time, "latest": latest}
     if frame is not None:
         line |= _content("event", frame.data, hide=not secrets and _hides(path), is_json=False)
     return dump(line)

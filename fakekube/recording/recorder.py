@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MOST_PENDING = 20_000
 """So many entries wait at most before they become lines."""
 PRIVATE = 0o600
-FRAME_FIELDS = 5
+FRAME_FIELDS = 6
 
 
 class Recorder:
@@ -121,7 +121,7 @@ class RecordedHandler:
 
     def told(self, number: int, frame: Frame | None, path: str) -> None:
         """Take a frame, or the end, of the stream that answers a request for a path."""
-        self._recorder.add((self._cluster, number, self._clock.time(), frame, path))
+        self._recorder.add((self._cluster, number, self._clock.time(), frame, path, self._number))
 
 
 class _RecordedStream:
@@ -130,12 +130,16 @@ class _RecordedStream:
     def __init__(self, stream: Stream, handler: RecordedHandler, number: int, path: str) -> None:
         self._stream, self._handler, self._number, self._path = stream, handler, number, path
         self._sink: Sink | None = None
+        self._ended = False
 
     def start(self, sink: Sink) -> None:
         self._sink = sink
         self._stream.start(self)
 
     def stop(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._handler.told(self._number, None, self._path)
         self._stream.stop()
 
     def send(self, frame: Frame) -> None:
@@ -147,5 +151,7 @@ class _RecordedStream:
     def end(self) -> None:
         """As the Sink of the stream: note the end and pass it on."""
         assert self._sink is not None
-        self._handler.told(self._number, None, self._path)
+        if not self._ended:
+            self._ended = True
+            self._handler.told(self._number, None, self._path)
         self._sink.end()

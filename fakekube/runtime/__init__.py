@@ -11,9 +11,9 @@ from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.component import Component, Runnable
 from fakekube.runtime.context import Context
 from fakekube.runtime.manager import Manager
-from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
+from fakekube.runtime.reconcile import ExpectedError, Reconciler, Request, Result, TerminalError
 
 __all__ = [
-    "AddOn", "AggregatedAPI", "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result",
-    "Runnable", "TerminalError", "Webhook", "controller",
+    "AddOn", "AggregatedAPI", "Component", "Context", "Declaration", "ExpectedError", "Manager", "Reconciler", "Request",
+    "Resource", "Result", "Runnable", "TerminalError", "Webhook", "controller",
 ]

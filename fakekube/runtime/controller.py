@@ -19,7 +19,7 @@ from fakekube.runtime import handlers
 from fakekube.runtime.context import Context
 from fakekube.runtime.handlers import Mapper
 from fakekube.runtime.predicates import Predicate
-from fakekube.runtime.reconcile import Reconciler, Result, TerminalError, has_setup
+from fakekube.runtime.reconcile import ExpectedError, Reconciler, Result, TerminalError, has_setup
 from fakekube.util.clock import Clock
 from fakekube.util.tasks import is_anything_ready, turn
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
@@ -120,6 +120,8 @@ class Worker:
         self.failures[key] = error
         if isinstance(error, APIError) and errors.is_race(error):
             log.debug("%s: %s will be tried again: %s", self._queue.name, key, error)
+        elif isinstance(error, ExpectedError):
+            log.info("%s: %s will be tried again: %s", self._queue.name, key, error)
         elif isinstance(error, APIError | TransportError | TerminalError):
             log.warning("%s: %s failed: %s", self._queue.name, key, error)
         else:

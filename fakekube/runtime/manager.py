@@ -80,6 +80,13 @@ class Manager:
         """The components, in the order in which they were added."""
         return list(self._components)
 
+    def agents_of(self, name: str) -> tuple[str, ...]:
+        """The user agents of a component: of its writes, and of the process whose caches it uses.
+
+        KeyError when there is none.
+        """
+        return tuple(dict.fromkeys([self._components[name].user_agent or name, self._process_of(name)]))
+
     def component(self, name: str) -> Component:
         """A component by its name; what stands in for one that has nothing to do yet.
 
@@ -183,6 +190,24 @@ class Manager:
         await component.stop()
         if ctx is not None:
             await ctx.close()
+
+    async def stop_together(self, *names: str) -> list[str]:
+        """Stop components as a crash does; the names of those that were running.
+
+        Where processes have caches of their own, all that runs in one with them stops, too, and
+        those caches are gone.
+        """
+        together = [name for name in names if name in self._running]
+        if self._choices is not None:
+            processes = dict.fromkeys(self._process_of(name) for name in names)
+            together = [name for name in self._running if self._process_of(name) in processes]
+        for name in reversed(together):
+            await self.stop_component(name)
+        if self._choices is not None:
+            for process in processes:
+                if (informers := self._informers_of.pop(process, None)) is not None:
+                    informers.close()
+        return together
 
     async def stop(self) -> None:
         """Stop every component, the last first, then the caches."""

@@ -35,6 +35,12 @@ class TerminalError(Exception):
     """Trying again would not help: logged, and not retried until the next event."""
 
 
+class ExpectedError(Exception):
+    """What is waited for is not there yet, or was changed by somebody else: told in a line without
+    a traceback, and retried with back-off.
+    """
+
+
 class Reconciler(Protocol):
     """Makes one object what it should be.
 

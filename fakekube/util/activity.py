@@ -7,13 +7,14 @@ counterpart; trio's MockClock solves the same problem by knowing when all tasks 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Activity:
     """Units of work in flight on one event loop. Not for use from other threads."""
 
-    __slots__ = ("_busy", "_units", "_waiters", "generation", "progress")
+    __slots__ = ("_busy", "_units", "_waiters", "asleep", "generation", "progress")
 
     def __init__(self) -> None:
         self._units = 0
@@ -21,6 +22,8 @@ class Activity:
         self._waiters: list[asyncio.Future[None]] = []
         self.generation = 0  # grows with every unit taken: unchanged means that nothing happened
         self.progress = 0  # grows with every change that somebody saw
+        # how many requests are made to take time, for which whoever holds units may wait
+        self.asleep = 0
 
     @property
     def idle(self) -> bool:
@@ -46,10 +49,27 @@ class Activity:
         assert self._units > 0, "released more units than were held"
         self._units -= 1
         if not self._units and self._waiters:
-            waiters, self._waiters = self._waiters, []
-            for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_result(None)
+            self._wake()
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    @contextmanager
+    def sleeping(self) -> Iterator[None]:
+        """In the block a request waits for time.
+
+        What waits behind it holds units, a key in the queue of its worker say, and must not keep
+        time from moving.
+        """
+        self.asleep += 1
+        self._wake()
+        try:
+            yield
+        finally:
+            self.asleep -= 1
 
     def note_progress(self) -> None:
         """Something changed: an object was written, or a request came from outside.
@@ -108,9 +128,12 @@ class Activity:
 
         return resume
 
-    async def wait_idle(self) -> None:
-        """Return once nothing is in flight; at once, without yielding, when nothing is."""
-        while self._units:
+    async def wait_idle(self, *, with_sleepers: bool = False) -> None:
+        """Return once nothing is in flight; at once, without yielding, when nothing is.
+
+        Also once something sleeps, unless ``with_sleepers``.
+        """
+        while self._units and (with_sleepers or not self.asleep):
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter

@@ -14,8 +14,8 @@ Upstream has no counterpart; the idea is FoundationDB's and TigerBeetle's simula
 
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
 
 import orjson
 
@@ -36,6 +36,9 @@ MOST_BYTES = 1 << 22
 
 MOST_IN_LINE = 4
 """So far ahead of others something may be taken out of a queue."""
+
+FAULT = "fault "
+"""What the label of a fault that is planned begins with; its rule follows, as JSON."""
 
 _ALL = float(1 << 64)
 
@@ -63,7 +66,19 @@ class Deviation(NamedTuple):
     time: float | None = None
     revision: int | None = None
 
+    @classmethod
+    def of_fault(cls, rule: Mapping[str, Any]) -> "Deviation":
+        """That a fault is planned; ``rule`` has its fields, and a name of its own."""
+        return cls(f"{FAULT}{orjson.dumps(rule).decode()}", 1, 1, 2)
+
+    @property
+    def rule(self) -> str:
+        """The rule of a fault that is planned, as JSON; empty for another choice."""
+        return self.label.removeprefix(FAULT) if self.label.startswith(FAULT) else ""
+
     def __str__(self) -> str:
+        if self.rule:
+            return f"fault: {_name_of(self.rule)}"
         taken = f"number {self.value + 1} of {self.possible} is taken"
         how = taken if self.seconds is None else f"{self.seconds * 1000:g} ms late"
         return f"{self.label}: {how}" + (f" (time {self.nth})" if self.nth > 1 else "")
@@ -115,6 +130,20 @@ class Choices:
         made = type(self)(self.seed, () if self._planned is not None else None)
         made._planned = self._planned
         return made
+
+    @property
+    def planned_faults(self) -> list[str]:
+        """The rules of faults that are planned, as JSON."""
+        return [label.removeprefix(FAULT) for label, _ in self._planned or () if label.startswith(FAULT)]
+
+    def meet(self, name: str) -> None:
+        """A request has met a fault of that name: a deviation, if it was planned, the first time.
+        """
+        for text in self.planned_faults:
+            label = f"{FAULT}{text}"
+            if _name_of(text) == name and label not in self._times:
+                self._times[label] = 1
+                self.deviations.append(Deviation(label, 1, 1, 2, None, *self.tell_moment()))
 
     def pick(self, label: str, count: int, group: str = "") -> int:
         """Which of ``count`` possibilities, from 0 on, which is the calm run's.
@@ -179,6 +208,15 @@ def schedule_of(seed: int | None, deviations: Iterable[Deviation] | None = None)
         return text
     packed = zlib.compress(orjson.dumps([[one.label, one.nth, one.value] for one in deviations]), 9)
     return f"{text}:{base64url.encoded(packed)}"
+
+
+def _name_of(rule: str) -> str:
+    """The name of a fault that is planned; the whole text where it has none."""
+    try:
+        tree = orjson.loads(rule)
+    except ValueError:
+        return rule
+    return str(tree.get("name") or rule) if isinstance(tree, dict) else rule
 
 
 def _unpacked(packed: str) -> list[Deviation]:

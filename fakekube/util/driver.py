@@ -23,6 +23,7 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import AutoClock, Clock, ManualClock, written
 from fakekube.util.durations import LATEST, Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
+from fakekube.util.sleepers import SPINNING_TURNS, quiet_beside_sleepers
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
 
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
-
-SPINNING_TURNS = 64
-"""After so many turns of the loop in which nothing was taken up, what is still ready is no business
-of ours.
-"""
 
 FRUITLESS_TIMERS = 50
 """After so many timers in a row that changed nothing, the pump takes a breath before each."""
@@ -366,6 +362,10 @@ class VirtualDriver(Driver):
         while True:
             if not activity.idle:
                 await activity.wait_idle()
+                if activity.asleep:
+                    await quiet_beside_sleepers(self._look_at, activity, lambda: activity.asleep > 0)
+                    self._unturned = 0
+                    return
             if activity.idle and not ready:
                 if looked:
                     return

@@ -1,23 +1,16 @@
 """Moves virtual time where a seed makes things late; see ``transit.py``."""
 
-import asyncio
-
 from fakekube.util.activity import Activity
 from fakekube.util.choices import Choices
 from fakekube.util.clock import Clock, ManualClock
-from fakekube.util.driver import SPINNING_TURNS, Driver, VirtualDriver, driver_for
+from fakekube.util.driver import Driver, VirtualDriver, driver_for
 from fakekube.util.outside import ClientsOutside
-from fakekube.util.tasks import turn
+from fakekube.util.sleepers import quiet_beside_sleepers
 from fakekube.util.transit import Transit
 
 GRACE_SECONDS = 0.02
 """How long at most clients outside have to be quiet, in real time, before something arrives that is
 late: that is a few milliseconds of virtual time, and there are many of them.
-"""
-
-FOREIGN_SECONDS = 0.005
-"""How long something may take, in real time, that is neither ready nor on its way: an answer from
-outside.
 """
 
 
@@ -51,35 +44,8 @@ class TransitDriver(VirtualDriver):
         """Return once the loop has nothing ready, sockets included, and no unit is held but by who
         waits for what is on its way.
         """
-        activity, loop = self.activity, asyncio.get_running_loop()
-        looked, waited, spins, generation = False, False, 0, activity.generation
-        while True:
-            ready, alone = self._look_at(loop)
-            if not ready:
-                if activity.idle or (self.transit.count and (alone or waited)):
-                    if looked or alone:
-                        return
-                elif not alone or not self.transit.count:
-                    waited = not await self._is_idle_within(FOREIGN_SECONDS)
-                looked = True
-            else:
-                looked = False
-            if activity.generation != generation:
-                spins, generation, waited = 0, activity.generation, False
-            spins += 1
-            if spins > SPINNING_TURNS and (activity.idle or self.transit.count):
-                return
-            await turn()
-            self._unturned = 0
-
-    async def _is_idle_within(self, seconds: float) -> bool:
-        """Wait for so long, in real time, until nothing is in flight; whether that came true."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self.activity.wait_idle()
-        except TimeoutError:
-            return False
-        return True
+        await quiet_beside_sleepers(self._look_at, self.activity, lambda: self.transit.count > 0 or self.activity.asleep > 0)
+        self._unturned = 0
 
 
 def driver_with_transit(choices: Choices, clock: Clock, activity: Activity, outside: ClientsOutside) -> Driver:

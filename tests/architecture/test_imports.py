@@ -42,8 +42,8 @@ def test_reading_the_help_loads_no_server() -> None:
     assert [name for name in names if name.split(".")[0] in ("aiohttp", "asyncio", "pydantic", "yaml", "orjson")] == []
     assert {name for name in names if name.startswith("fakekube.")} == {
         "fakekube.apimachinery", "fakekube.apimachinery.releases", "fakekube.cli", "fakekube.cli.addonconfigs",
-        "fakekube.cli.commandline", "fakekube.cli.demos", "fakekube.cli.demos.commands", "fakekube.cli.echo",
-            "fakekube.cli.exploring", "fakekube.cli.main", "fakekube.composition",
+        "fakekube.cli.clusteroptions", "fakekube.cli.commandline", "fakekube.cli.demos", "fakekube.cli.demos.commands",
+        "fakekube.cli.echo", "fakekube.cli.exploring", "fakekube.cli.main", "fakekube.cli.recordings", "fakekube.composition",
         "fakekube.composition.options"}
 
 

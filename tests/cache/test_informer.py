@@ -181,6 +181,30 @@ async def test_a_kind_that_goes_is_told_of_once(caplog):
             await world.driver.advance(60)
 
 
+async def test_a_kind_that_may_come_later_is_awaited_in_silence(caplog):
+    """Given a cache of an optional kind whose definition is not there / when hours pass / then no
+    warning tells of it; once it was there and goes, one does.
+    """
+    async with harness() as world:
+        def unknown(request):
+            if request.path.endswith("/webs"):
+                raise APIError(404, "NotFound", "404 page not found")
+
+        world.server.fault = unknown
+        world.manager.informers.get(WEBS).reflector.is_optional = True
+        await world.start()
+        await world.driver.advance(7200)
+        assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == []
+        world.server.fault = None
+        await world.driver.advance(60)
+        world.server.fault = unknown
+        for stream in [stream for stream in world.server.streams if stream.plural == "webs"]:
+            stream.end()
+        await world.driver.advance(7200)
+        told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+        assert told == ["reflector of webs.v1.example.com: 404 page not found"]
+
+
 async def test_resync_tells_everything_again_without_pulling_time():
     """Given an informer with a resync, when an hour passes, then all is told as updates; it alone
     moves no time.

@@ -98,11 +98,52 @@ async def test_a_snapshot_and_the_plan() -> None:
     taken from a file / then what was used up stays so, and the file knows of no faults.
     """
     plan: list[dict[str, Any]] = [
-        {"name": "x", "verbs": "create", "resources": "configmaps", "error": "Conflict", "times": 1}]
+        {"name": "x", "verbs": "create", "resources": "configmaps", "error": "ServerTimeout", "times": 1}]
     async with Cluster(nodes=0, controllers="", clock="manual", faults=plan) as cluster:
         snapshot = cluster.snapshot()
-        assert (await create(cluster, "a")).status == 409
+        assert (await create(cluster, "a")).status == 500
         await cluster.restore(snapshot)
         assert (await create(cluster, "b")).status == 201
         async with Cluster(state=decode(snapshot.encode())) as other:
             assert (await create(other, "c")).status == 201
+
+
+async def test_what_waits_behind_a_slow_request_does_not_stop_time() -> None:
+    """Given requests of the kubelet that take time, while keys queue behind its only worker / when
+    a Job is to complete / then it does, after that time.
+    """
+    async with Cluster() as cluster:
+        cluster.faults.add(latency="200ms", resources="pods/status", verbs="patch", every=2)
+        cluster.faults.add(watch="late", lasting="100ms", resources="pods, jobs")
+        cluster.faults.add(error="EtcdTimeout", resources="pods", verbs="create", times=2)
+        cluster.faults.add(crash="job", resources="jobs/status", verbs="write", nth=2, moment="after")
+        await cluster.client.create(JOBS, JOB, "default")
+
+        async def done() -> bool:
+            found = await cluster.client.get(JOBS, "a", "default")
+            return any(one["type"] == "Complete" for one in found.get("status", {}).get("conditions", ()))
+
+        await cluster.run_until(done, within="5m")
+
+
+async def test_a_converter_that_fails() -> None:
+    """Given a kind in two versions whose objects a webhook converts / when its call goes wrong /
+    then a read in the other version is refused in upstream's words, and one as stored is not.
+    """
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        await ask(cluster, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+            "metadata": {"name": "webs.example.com"}, "spec": {
+                "group": "example.com", "scope": "Cluster", "names": {"plural": "webs", "kind": "Web"},
+                "versions": [{"name": name, "served": True, "storage": name == "v1", "schema": schema} for name in ("v1", "v2")],
+                "conversion": {"strategy": "Webhook", "webhook": {
+                    "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"}}}}})
+        await ask(cluster, "POST", "/apis/example.com/v1/webs", {
+            "apiVersion": "example.com/v1", "kind": "Web", "metadata": {"name": "a"}})
+        with cluster.faults.add(webhook="timeout", names="Web.example.com"):
+            refused = await ask(cluster, "GET", "/apis/example.com/v2/webs/a")
+            assert refused.status == 500
+            assert status(refused)["message"] == (
+                "Internal error occurred: conversion webhook for example.com/v1, Kind=Web failed: Post "
+                '"https://127.0.0.1:1/convert?timeout=30s": context deadline exceeded')
+            assert (await ask(cluster, "GET", "/apis/example.com/v1/webs/a")).status == 200

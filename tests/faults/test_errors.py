@@ -17,7 +17,6 @@ STATUSES = {
             'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the '
             "latest version and try again")),
     "Unauthorized": (401, "Unauthorized", "Unauthorized"),
-    "StorageInitializing": (429, "TooManyRequests", "storage is (re)initializing"),
     "EtcdTimeout": (500, None, "etcdserver: request timed out"),
     "EtcdLeaderChanged": (500, None, "etcdserver: leader changed"),
     "EtcdNoLeader": (500, None, "etcdserver: no leader"),
@@ -50,6 +49,20 @@ async def test_an_error_is_a_status_in_upstreams_words(error: str) -> None:
         assert "data" not in status(await ask(cluster, "GET", f"{MAPS}/a"))
 
 
+async def test_a_cache_that_fills() -> None:
+    """Given a watch cache that is not ready / when a client writes, and reads / then the write is
+    made, and the read is to come again in a second, as a Status says.
+    """
+    async with quiet() as cluster:
+        cluster.faults.add(error="StorageInitializing")
+        assert (await create(cluster, "a")).status == 201
+        answer = await ask(cluster, "GET", MAPS)
+        found = status(answer)
+        assert (answer.status, found["reason"], found["message"], found["details"]["retryAfterSeconds"]) == (
+            429, "TooManyRequests", "storage is (re)initializing", 1)
+        assert dict(answer.headers)["Retry-After"] == "1"
+
+
 @pytest.mark.parametrize("error", TEXTS)
 async def test_an_overloaded_server_answers_plain_text(error: str) -> None:
     """Given a server that takes no request / when one comes / then plain text and Retry-After say
@@ -70,7 +83,7 @@ async def test_a_client_is_told_when_to_come_back() -> None:
     """
     async with quiet() as cluster:
         cluster.faults.add(error="StorageInitializing", retry_after_seconds=7)
-        answer = await create(cluster, "a")
+        answer = await ask(cluster, "GET", MAPS)
         assert dict(answer.headers)["Retry-After"] == "7"
         assert status(answer)["details"]["retryAfterSeconds"] == 7
 

@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
+from fakekube import Cluster
 from fakekube.composition.clusterfaults import read
 from fakekube.composition.options import OptionError
+from fakekube.faults.globs import Globs
+from fakekube.faults.plan import FaultNeverMet
 from fakekube.faults.rules import AMBIGUOUS, DOES, VERBS, FaultError, json_schema, rule_of, rules_of
+from tests.faults.asking import ask, create
 
 NONSENSE = [
     ({}, "a rule does one thing: say one of error, latency, cut, watch, stale, compact, lose_lease, crash, webhook"),
@@ -22,7 +26,7 @@ NONSENSE = [
     ({"watch": "end", "verbs": "list"},
      "a fault of watches meets no request whose verb is another: leave verbs out, or say watch"),
     ({"watch": "late"}, "watch: late needs lasting, how late each event comes"),
-    ({"watch": "end", "lasting": "1s"}, "lasting is of watch: stall and watch: late"),
+    ({"watch": "no-bookmarks", "lasting": "1s"}, "lasting is of watch, but not of watch: no-bookmarks, and of behind"),
     ({"latency": "1s", "events": 2}, "events is of watch"),
     ({"stale": True, "verbs": "create"}, "a stale answer is one to get, list or watch: verbs has none of them"),
     ({"error": "Conflict", "message": "no"}, "message is what an InternalError says"),
@@ -98,3 +102,82 @@ def test_the_schema_knows_every_field() -> None:
     properties = json_schema()["$defs"]["Rule"]["properties"]
     assert {"userAgents", "loseLease", "retryAfterSeconds", "verbs"} <= set(properties)
     assert all(one.get("description") for one in properties.values())
+
+
+HUGE = [
+    {"crash": "nobody"}, {"names": "*" * 1025, "compact": True}, {"probability": float("nan"), "compact": True},
+    {"after": 1e300, "compact": True}, {"latency": 10**400}, {"times": 10**400, "until": "-1s", "compact": True},
+    {"name": "\ud800", "compact": True}, {"error": "InternalError", "message": "\ud800"},
+    {"nth": [], "every": 0, "compact": True},
+]
+
+
+@pytest.mark.parametrize("values", HUGE)
+async def test_values_that_no_cluster_can_take(values: dict[str, Any]) -> None:
+    """Given a rule with a value that is none / when it is added / then it is refused in a sentence,
+    and requests go on.
+    """
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        with pytest.raises(FaultError) as caught:
+            cluster.faults.add(**values)
+        assert str(caught.value)
+        assert (len(cluster.faults), (await create(cluster, "a")).status) == (0, 201)
+
+
+async def test_a_name_that_a_plan_takes_is_not_given_again() -> None:
+    """Given a plan in which one is called as nameless ones are / when it is added / then all are at
+    work.
+    """
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        rules = [{"compact": True, "optional": True}, {"name": "fault-2", "compact": True, "optional": True}]
+        cluster.faults.add_all(rules_of([*rules, {"cut": "after", "optional": True}]))
+        assert sorted(fault.name for fault in cluster.faults) == ["fault-2", "fault-3", "fault-4"]
+
+
+async def test_only_the_fault_that_answers_is_met() -> None:
+    """Given two faults for one request, the first of which answers it / when it comes / then the
+    second has not been met, and a test that asked for it fails.
+    """
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        cluster.faults.add(error="EtcdTimeout", verbs="create", name="first")
+        second = cluster.faults.add(latency="1s", verbs="create", name="second")
+        assert (await create(cluster, "a")).status == 500
+        assert [entry.fault for entry in cluster.apiserver.log][-1] == "first"
+        with pytest.raises(FaultNeverMet, match="fault second"):
+            second.check()
+        second.remove()
+
+
+@pytest.mark.parametrize("rule", [
+    {"error": "Conflict"}, {"error": "EtcdNoSpace"}, {"error": "StorageInitializing"}, {"crash": "job"}, {"compact": True},
+    {"lose_lease": True}])
+async def test_what_has_no_objects_meets_no_fault_of_objects(rule: dict[str, Any]) -> None:
+    """Given a fault that happens to objects / when a path without objects is asked for / then it is
+    answered as ever.
+    """
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        fault = cluster.faults.add(**rule, optional=True)
+        assert (await ask(cluster, "GET", "/version")).status == 200
+        assert fault.met == 0
+
+
+async def test_patterns_stand_for_what_the_page_says() -> None:
+    """Given patterns with stars, question marks, brackets and letters of any language / when they
+    are compared / then only stars and question marks stand for something.
+    """
+    fit = [("*", ""), ("a*c", "abbc"), ("a?c", "a\u00e9c"), ("x[1]*", "x[1]2"), ("*\U0001f600", "a\U0001f600"), ("a.c", "a.c"),
+           ("*", "\udc80"), ("a\n*", "a\nb")]
+    others = [("a*c", "abbd"), ("a?c", "ac"), ("x[1]*", "x12"), ("a.*", "abc"), ("a", "A"), ("*b", "b\n")]
+    assert all(Globs((pattern,)).fit(text) for pattern, text in fit)
+    assert not any(Globs((pattern,)).fit(text) for pattern, text in others)
+
+
+async def test_ten_thousand_rules_hold_nobody_up() -> None:
+    """Given a plan of ten thousand rules with patterns that take long to try one by one / when
+    it is added and requests come / then the request is answered.
+    """
+    rules = [{"name": f"r{number}", "names": "a*" * 20 + f"b{number}", "cut": "before", "optional": True}
+             for number in range(10_000)]
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        cluster.faults.add_all(rules_of({"faults": rules}))
+        assert (await create(cluster, "a" * 200)).status == 201

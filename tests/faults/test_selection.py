@@ -24,17 +24,17 @@ async def codes(cluster: Cluster, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize(("rule", "expected"), [
-    ({"nth": 2}, [200, 409, 200, 200, 200, 200]),
-    ({"nth": [1, 4]}, [409, 200, 200, 409, 200, 200]),
-    ({"every": 3}, [200, 200, 409, 200, 200, 409]),
-    ({"times": 2}, [409, 409, 200, 200, 200, 200]),
-    ({"every": 2, "times": 2}, [200, 409, 200, 409, 200, 200]),
-    ({"probability": 1}, [409] * 6),
+    ({"nth": 2}, [200, 500, 200, 200, 200, 200]),
+    ({"nth": [1, 4]}, [500, 200, 200, 500, 200, 200]),
+    ({"every": 3}, [200, 200, 500, 200, 200, 500]),
+    ({"times": 2}, [500, 500, 200, 200, 200, 200]),
+    ({"every": 2, "times": 2}, [200, 500, 200, 500, 200, 200]),
+    ({"probability": 1}, [500] * 6),
 ])
 async def test_which_of_them(rule: dict[str, Any], expected: list[int]) -> None:
     """Given a rule that takes some of its requests / when six come / then those meet it."""
     async with quiet() as cluster:
-        cluster.faults.add(verbs="list", error="Conflict", **rule)
+        cluster.faults.add(verbs="list", error="EtcdNoLeader", **rule)
         assert await codes(cluster, 6) == expected
 
 
@@ -44,12 +44,12 @@ async def test_what_is_probable_follows_from_the_seed() -> None:
     """
     async def drawn(seed: int) -> list[int]:
         async with quiet(seed=seed) as cluster:
-            cluster.faults.add(verbs="list", error="Conflict", probability=0.5)
+            cluster.faults.add(verbs="list", error="EtcdNoLeader", probability=0.5)
             return await codes(cluster, 100)
 
     first = await drawn(1)
     assert first == await drawn(1) != await drawn(2)
-    assert 30 < first.count(409) < 70
+    assert 30 < first.count(500) < 70
 
 
 async def test_a_time_in_which_it_holds() -> None:
@@ -57,12 +57,12 @@ async def test_a_time_in_which_it_holds() -> None:
     then the one in between meets it.
     """
     async with quiet() as cluster:
-        cluster.faults.add(verbs="list", error="Conflict", after="10s", until="20s")
+        cluster.faults.add(verbs="list", error="EtcdNoLeader", after="10s", until="20s")
         before = await codes(cluster, 1)
         await cluster.advance("10s")
         between = await codes(cluster, 1)
         await cluster.advance("10s")
-        assert [before, between, await codes(cluster, 1)] == [[200], [409], [200]]
+        assert [before, between, await codes(cluster, 1)] == [[200], [500], [200]]
 
 
 @pytest.mark.parametrize(("rule", "met"), [
@@ -126,15 +126,15 @@ async def test_a_fault_that_nobody_met_fails_the_test() -> None:
     """Given faults that no request meets / when their block, or the cluster, ends / then that is an
     error that names them; not for an optional one, nor where the block failed by itself.
     """
-    with pytest.raises(FaultNeverMet, match=r"^the fault x \(error Conflict\) met no request: none matched$"):
+    with pytest.raises(FaultNeverMet, match=r"^the fault x \(error EtcdNoLeader\) met no request: none matched$"):
         async with quiet() as cluster:
-            cluster.faults.add(name="x", verbs="delete", error="Conflict")
+            cluster.faults.add(name="x", verbs="delete", error="EtcdNoLeader")
     async with quiet() as cluster:
-        cluster.faults.add(verbs="delete", error="Conflict", optional=True)
-        second = cluster.faults.add(verbs="list", error="Conflict", nth=2)
+        cluster.faults.add(verbs="delete", error="EtcdNoLeader", optional=True)
+        second = cluster.faults.add(verbs="list", error="EtcdNoLeader", nth=2)
         with pytest.raises(FaultNeverMet, match="1 matched, and none was one to take"), second:
             assert await codes(cluster, 1) == [200]
-        with pytest.raises(ZeroDivisionError), cluster.faults.add(verbs="delete", error="Conflict"):
+        with pytest.raises(ZeroDivisionError), cluster.faults.add(verbs="delete", error="EtcdNoLeader"):
             raise ZeroDivisionError
         assert len(cluster.faults) == 1
 
@@ -156,9 +156,9 @@ async def test_a_reset_begins_the_plan_anew() -> None:
     """Given a plan of the options and a fault that was added / when the cluster is reset / then the
     plan counts from the beginning, and the other is gone.
     """
-    async with quiet(faults=[{"name": "first", "verbs": "list", "error": "Conflict", "nth": 1}]) as cluster:
-        cluster.faults.add(name="other", verbs="get", error="Conflict")
-        assert await codes(cluster, 2) == [409, 200]
+    async with quiet(faults=[{"name": "first", "verbs": "list", "error": "EtcdNoLeader", "nth": 1}]) as cluster:
+        cluster.faults.add(name="other", verbs="get", error="EtcdNoLeader")
+        assert await codes(cluster, 2) == [500, 200]
         await cluster.reset()
         assert [fault.name for fault in cluster.faults] == ["first"]
-        assert await codes(cluster, 2) == [409, 200]
+        assert await codes(cluster, 2) == [500, 200]

@@ -2,14 +2,20 @@
 lag.
 """
 
+from typing import Any
+
 import pytest
 
 from fakekube import Cluster
-from fakekube.client.resources import JOBS, PODS
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, JOBS, PODS
 from tests.faults.asking import MAPS, Receiver, ask, create, status, watching
 
 JOB = {"metadata": {"name": "a"}, "spec": {"template": {"spec": {
     "restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}}
+
+DEFINITION = {"metadata": {"name": "webs.example.com"}, "spec": {
+    "group": "example.com", "scope": "Namespaced", "names": {"plural": "webs", "kind": "Web"}, "versions": [
+        {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
 
 
 def quiet() -> Cluster:
@@ -182,3 +188,113 @@ async def test_controllers_live_through_it(ends: str) -> None:
 
         await cluster.run_until(done)
         assert len((await cluster.client.list(PODS, "default")).items) == 1
+
+
+async def test_a_replica_that_lags_behind_what_was_seen() -> None:
+    """Given a client with an open watch / when a replica that is a version behind answers what is
+    asked next / then the open watch goes on, the list is the past, and a new watch waits for it.
+    """
+    async with quiet() as cluster:
+        before = await watching(cluster, "mine")
+        await create(cluster, "a")
+        cluster.faults.add(stale=True, behind=1, lasting="5s", user_agents="mine")
+        await create(cluster, "b")
+        answer = status(await ask(cluster, "GET", MAPS, agent="mine", resourceVersion="0"))
+        after = await watching(cluster, "mine", resourceVersion=answer["metadata"]["resourceVersion"])
+        assert ([item["metadata"]["name"] for item in answer["items"]], after.names) == (["a"], [])
+        assert before.names == ["a", "b"]
+        await cluster.advance("5s")
+        assert after.names == ["b"]
+        now = status(await ask(cluster, "GET", MAPS, agent="mine", resourceVersion="0"))
+        assert [item["metadata"]["name"] for item in now["items"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("ends", "last"), [("end", []), ("cut", []), ("expire", ["ERROR"])])
+async def test_a_watch_stands_still_before_it_ends(ends: str, last: list[str]) -> None:
+    """Given a watch that is to end after it has stood still / when that time has passed / then what
+    happened meanwhile was not told.
+    """
+    async with quiet() as cluster:
+        cluster.faults.add(watch=ends, events=1, lasting="5s", times=1)
+        receiver = await watching(cluster)
+        await create(cluster, "a")
+        await create(cluster, "b")
+        await cluster.advance("4s")
+        assert (receiver.names, receiver.ended) == (["a"], False)
+        await cluster.advance("1s")
+        assert [event["type"] for event in receiver.events] == ["ADDED", *last]
+        assert receiver.ended
+
+
+async def test_each_fault_of_a_watch_ends_with_its_own() -> None:
+    """Given a watch without bookmarks, another fault that is removed, and one that made events late
+    for ten seconds / when those are over / then there are no bookmarks still but the one that ends
+    its list, and events come at once.
+    """
+    async with quiet() as cluster:
+        cluster.faults.add(watch="no-bookmarks")
+        late = cluster.faults.add(watch="late", lasting="2s", until="10s")
+        receiver = await watching(cluster, allowWatchBookmarks="true")
+        with cluster.faults.add(watch="stall"):
+            pass
+        await cluster.advance("3m")
+        assert [event["type"] for event in receiver.events] == ["BOOKMARK"]
+        await create(cluster, "a")
+        assert (receiver.names, late.met) == (["a"], 1)
+
+
+async def test_two_faults_of_a_watch_that_wait_for_events() -> None:
+    """Given a watch that stands still after one event and ends after three / when it goes on / then
+    it ends after three.
+    """
+    async with quiet() as cluster:
+        stall = cluster.faults.add(watch="stall", events=1)
+        cluster.faults.add(watch="end", events=3, times=1)
+        receiver = await watching(cluster)
+        for name in "abcd":
+            await create(cluster, name)
+        assert (receiver.names, receiver.ended) == (["a"], False)
+        stall.remove()
+        assert (receiver.names, receiver.ended) == (["a", "b", "c"], True)
+
+
+async def test_a_watch_that_stands_still_for_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a watch that stands still while more happens than a server keeps for a slow watcher /
+    when it goes on / then it is told what was kept, and ends.
+    """
+    monkeypatch.setattr("fakekube.faults.streams.MOST_HELD", 3)
+    async with quiet() as cluster:
+        receiver = await watching(cluster)
+        with cluster.faults.add(watch="stall"):
+            for name in "abcde":
+                await create(cluster, name)
+        assert (receiver.names, receiver.ended) == (["a", "b", "c"], True)
+        assert list(cluster.apiserver.services.watches) == []
+
+
+@pytest.mark.parametrize("fault", [{"watch": "stall"}, {"stale": True}, {"watch": "late", "lasting": "1h"}])
+async def test_another_state_ends_a_watch_that_stands_still(fault: dict[str, Any]) -> None:
+    """Given a watch that holds events / when the cluster goes to another state / then it is told
+    nothing but the 410 that lets its client begin anew, and nothing is left of it.
+    """
+    async with quiet() as cluster:
+        snapshot = cluster.snapshot()
+        cluster.faults.add(**fault)
+        receiver = await watching(cluster)
+        await create(cluster, "a")
+        await cluster.restore(snapshot)
+        assert [event["object"].get("code") for event in receiver.events] == [410]
+        assert (receiver.ended, len(cluster.faults), list(cluster.apiserver.services.watches)) == (True, 1, [])
+
+
+async def test_a_definition_goes_while_its_watch_stands_still() -> None:
+    """Given a watch of custom resources that stands still / when their definition is deleted / then
+    it ends.
+    """
+    async with quiet() as cluster:
+        await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
+        receiver = await watching(cluster, path="/apis/example.com/v1/webs")
+        fault = cluster.faults.add(watch="stall", resources="webs")
+        await cluster.client.delete(CUSTOM_RESOURCE_DEFINITIONS, "webs.example.com")
+        await cluster.settle()
+        assert (receiver.events, receiver.ended, fault.met) == ([], True, 1)

@@ -9,7 +9,7 @@ import pytest
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, NODES, PODS
-from fakekube.runtime import Request, Result, TerminalError, controller, predicates
+from fakekube.runtime import ExpectedError, Request, Result, TerminalError, controller, predicates
 from fakekube.runtime.controller import UNTURNED_KEYS
 from fakekube.util.driver import Stalled
 from tests.runtime.harness import WEBS, harness
@@ -139,6 +139,20 @@ async def test_races_that_harm_nobody_are_told_to_those_who_look_for_them(caplog
         await world.web("a", replicas=0)
         await world.driver.settle()
         assert [record.levelname for record in caplog.records] == [level]
+
+
+async def test_an_expected_error_is_a_line_and_is_retried(caplog):
+    """Given a reconcile that finds once that something is not there yet, when time passes, then it
+    is tried again, and a line without a traceback tells of it, which is no warning.
+    """
+    caplog.set_level(logging.INFO, "fakekube.runtime.controller")
+    async with harness() as world:
+        await world.start(scripted(ExpectedError("not there yet"), Result()))
+        await world.web("a")
+        await world.driver.advance(60)
+        assert len(world.manager.component("web").reconciler.times) == 2
+        told = [(record.levelname, record.exc_info) for record in caplog.records if "not there yet" in record.getMessage()]
+        assert told == [("INFO", None)]
 
 
 async def test_a_terminal_error_is_not_retried(caplog):

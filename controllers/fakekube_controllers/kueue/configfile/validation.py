@@ -37,6 +37,16 @@ FRAMEWORKS = tuple(sorted((
     *told.FRAMEWORKS, "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob", "kubeflow.org/tfjob", "kubeflow.org/xgboostjob",
     "kubeflow.org/jaxjob", "sparkoperator.k8s.io/sparkapplication")))
 """All that upstream knows; those that are not here are accepted, and said to be absent."""
+ADAPTED = {
+    "jobset.x-k8s.io/jobset": "JobSet.v1alpha2.jobset.x-k8s.io", "kubeflow.org/jaxjob": "JAXJob.v1.kubeflow.org",
+    "kubeflow.org/mpijob": "MPIJob.v2beta1.kubeflow.org", "kubeflow.org/paddlejob": "PaddleJob.v1.kubeflow.org",
+    "kubeflow.org/pytorchjob": "PyTorchJob.v1.kubeflow.org", "kubeflow.org/tfjob": "TFJob.v1.kubeflow.org",
+    "kubeflow.org/xgboostjob": "XGBoostJob.v1.kubeflow.org",
+    "leaderworkerset.x-k8s.io/leaderworkerset": "LeaderWorkerSet.v1.leaderworkerset.x-k8s.io", "batch/job": "Job.v1.batch",
+    "ray.io/raycluster": "RayCluster.v1.ray.io", "ray.io/rayjob": "RayJob.v1.ray.io", "ray.io/rayservice": "RayService.v1.ray.io",
+    "statefulset": "StatefulSet.v1.apps", "trainer.kubeflow.org/trainjob": "TrainJob.v1alpha1.trainer.kubeflow.org",
+    "workload.codeflare.dev/appwrapper": "AppWrapper.v1beta2.workload.codeflare.dev"}
+"""The kinds that MultiKueue knows by itself, while their frameworks are enabled."""
 STRATEGIES = (
     (told.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,), (told.LESS_THAN_INITIAL_SHARE,),
     (told.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, told.LESS_THAN_INITIAL_SHARE))
@@ -48,10 +58,12 @@ SELECTOR = "managedJobsNamespaceSelector"
 
 def errors(model: ConfigurationModel, features: Features, namespace: str, frameworks: Sequence[str]) -> list[FieldError]:
     """All complaints, in upstream's order."""
+    enabled = (model.integrations.frameworks if model.integrations is not None else ()) or ("batch/job",)
     waits, old = model.wait_for_pods_ready, model.api_version.endswith("v1beta1")
     return [
         *(_waiting(waits) if waits is not None and not features.DisableWaitForPodsReady else ()),
-        *_integrations(model, frameworks), *_pods(model, namespace), *_multi_kueue(model.multi_kueue or MultiKueueModel()),
+        *_integrations(model, frameworks), *_pods(model, namespace),
+        *_multi_kueue(model.multi_kueue or MultiKueueModel(), enabled),
         *_fair_sharing(model, old=old), *_admission_fair_sharing(model), *_certificates(model),
         *_transformations(model.resources or ResourcesModel()), *_mappings(model.resources or ResourcesModel()),
         *_selector(model, namespace), *_retention(model, features), *_visibility(model),
@@ -128,13 +140,13 @@ def _selector(model: ConfigurationModel, namespace: str) -> Iterator[FieldError]
             yield invalid(SELECTOR, selector, f'should not match the "{name}" namespace')
 
 
-def _multi_kueue(model: MultiKueueModel) -> Iterator[FieldError]:
+def _multi_kueue(model: MultiKueueModel, frameworks: Sequence[str]) -> Iterator[FieldError]:
     path = "multiKueue"
     yield from _negative_time(child(path, "gcInterval"), model.gc_interval)
     yield from _negative_time(child(path, "workerLostTimeout"), model.worker_lost_timeout)
     if model.origin is not None and (wrong := names.label_value(model.origin)):
         yield invalid(child(path, "origin"), model.origin, ",".join(wrong))
-    seen = set[str]()
+    seen, built_in = set[str](), {ADAPTED.get(each, "") for each in frameworks}
     for place, framework in enumerate(model.external_frameworks):
         here = child(index(child(path, "externalFrameworks"), place), "name")
         if not _is_kind(framework.name):
@@ -142,6 +154,8 @@ def _multi_kueue(model: MultiKueueModel) -> Iterator[FieldError]:
         elif framework.name in seen:
             yield duplicate(here, framework.name)
         seen.add(framework.name)
+        if framework.name in built_in:
+            yield invalid(here, framework.name, "conflicts with a built-in MultiKueue adapter")
     profile = model.cluster_profile or {}
     if profile.get("accessProviders") and profile.get("credentialsProviders"):
         what = "must not be specified when accessProviders is specified"

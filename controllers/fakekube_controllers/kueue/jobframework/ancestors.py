@@ -8,19 +8,20 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.client import Client
+from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.integrations import Integrations
 
 
-class CyclicOwnership(Exception):
+class CyclicOwnership(ExpectedError):
     """An object is above itself."""
 
     def __init__(self) -> None:
         super().__init__("cyclic ownership")
 
 
-class WorkloadOwnerNotFound(Exception):
+class WorkloadOwnerNotFound(ExpectedError):
     """An owner is gone, for which ``status`` is what the API says, or its kind is not served."""
 
     def __init__(self, why: object, status: APIError | None = None) -> None:
@@ -28,7 +29,7 @@ class WorkloadOwnerNotFound(Exception):
         self.status = status
 
 
-class ChainLimitReached(Exception):
+class ChainLimitReached(ExpectedError):
     """There are more owners above a job than are looked at."""
 
     def __init__(self) -> None:

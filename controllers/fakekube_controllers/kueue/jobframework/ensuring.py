@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import construction, matching, objects, priorities, stopping
 from fakekube_controllers.kueue.jobframework.framework import Framework
@@ -19,7 +20,7 @@ NO_MATCH = "No matching Workload; restoring pod templates according to existent 
 PREBUILT_OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 
 
-class WorkloadsChange(Exception):
+class WorkloadsChange(ExpectedError):
     """The Workloads of a job are not what they will be soon: it is looked at again then."""
 
 

@@ -27,6 +27,7 @@ class Framework:
     def __init__(self, ctx: Context, configuration: Configuration, name: str, resource: Resource) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.configuration, self.features = configuration, configuration.features
+        ctx.informer(resource).reflector.is_optional = True  # an integration begins when its kind is there
         self.jobs = ctx.lister(resource)
         self.workloads = ctx.lister(names.WORKLOADS)
         self.namespaces = ctx.lister(NAMESPACES)

@@ -79,7 +79,7 @@ class Integrations:
         self._implied = frozenset(implied) - asked.keys()
         self.absent = [name for name in asked if name not in self.known]
         self._enabled_of = {each.resource.gvk: each for each in self.enabled}
-        external = [_parsed(text) for text in configuration.integrations.external_frameworks]
+        external = [parsed_kind(text) for text in configuration.integrations.external_frameworks]
         self._known_owners = {_owner_key(each.resource.gvk) for each in self.known.values()} | {
             REPLICA_SET, *map(_owner_key, external)}
         self._managed_owners = {_owner_key(gvk) for gvk in (*self._enabled_of, *external)}
@@ -118,8 +118,8 @@ def _owner_key(gvk: GroupVersionKind) -> tuple[str, str]:
     return gvk.api_version, gvk.kind
 
 
-def _parsed(kind: str) -> GroupVersionKind:
-    """``Kind.version.group``, as a configuration names a kind."""
+def parsed_kind(kind: str) -> GroupVersionKind:
+    """The kind that a configuration names as ``Kind.version.group``."""
     name, _, rest = kind.partition(".")
     version, _, group = rest.partition(".")
     return GroupVersionKind(group, version, name)

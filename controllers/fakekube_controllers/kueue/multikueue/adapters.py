@@ -14,7 +14,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
-from fakekube.runtime.reconcile import Request
+from fakekube.runtime.reconcile import ExpectedError, Request
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import objects
@@ -67,7 +67,7 @@ class MultiWorkloadAdapter(Protocol):
         """Which part of its job a Workload is; None where it does not say."""
 
 
-class NotOwned(Exception):
+class NotOwned(ExpectedError):
     """An object on a worker has the name of a copy, and is none of ours."""
 
 
@@ -119,6 +119,8 @@ async def delete_remote_object_if_owned(sides: Sides, adapter: MultiKueueAdapter
 class ManagedByAdapter:
     """Kinds with ``spec.managedBy``, whose status is simply copied: JobSet, RayJob, your own."""
 
+    managed_by_path = "spec.managedBy"
+
     def __init__(self, resource: Resource, features: Features) -> None:
         self.resource, self._features = resource, features
 
@@ -158,7 +160,7 @@ class ManagedByAdapter:
         manager = (job.get("spec") or meta.EMPTY).get("managedBy") or ""
         if manager == names.MULTIKUEUE_CONTROLLER_NAME:
             return ""
-        return f'Expecting spec.managedBy to be "{names.MULTIKUEUE_CONTROLLER_NAME}" not "{manager}"'
+        return f'Expecting {self.managed_by_path} to be "{names.MULTIKUEUE_CONTROLLER_NAME}" not "{manager}"'
 
     def workload_keys_for(self, job: ReadOnlyTree) -> Iterable[Request]:
         """The one that it names."""

@@ -1,5 +1,5 @@
 """Which kinds of jobs MultiKueue sends to other clusters: those of the frameworks that the
-configuration enables.
+configuration enables, and its ``multiKueue.externalFrameworks``.
 """
 
 from collections.abc import Callable, Iterator
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fakekube.client.client import Client
 from fakekube.client.resources import JOBS, PODS, STATEFUL_SETS, Resource
-from fakekube_controllers.kueue.jobs import kinds
+from fakekube_controllers.kueue.jobs import builtin, kinds
+from fakekube_controllers.kueue.multikueue import external
 from fakekube_controllers.kueue.multikueue.adapters import ManagedByAdapter, MultiKueueAdapter
 from fakekube_controllers.kueue.multikueue.jobs import JobAdapter, PodAdapter
 from fakekube_controllers.kueue.multikueue.ray import RayClusterAdapter
@@ -32,7 +33,10 @@ def adapters_of(kueue: "Kueue") -> Iterator[MultiKueueAdapter]:
         "ray.io/raycluster": lambda: RayClusterAdapter(features),
         "ray.io/rayjob": lambda: ManagedByAdapter(kinds.RAY_JOBS, features)}
     frameworks = kueue.configuration.integrations.frameworks
-    return (make() for framework, make in made.items() if framework in frameworks)
+    yield from (make() for framework, make in made.items() if framework in frameworks)
+    if features.MultiKueueAdaptersForCustomJobs:
+        known = builtin.options_of(kueue.configuration, kueue).integrations.known
+        yield from external.adapters_of(kueue.configuration.multi_kueue.external_frameworks, known.values(), features)
 
 
 async def is_served(client: Client, resource: Resource) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime.context import Context
-from fakekube.runtime.reconcile import Request
+from fakekube.runtime.reconcile import ExpectedError, Request
 from fakekube_controllers.kueue.configuration import ALL_AT_ONCE
 from fakekube_controllers.kueue.multikueue.group import Group
 from fakekube_controllers.kueue.workload import admissionchecks, patching, reasons, states
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fakekube_controllers.kueue.manager import Kueue
 
 
-class NotConnected(Exception):
+class NotConnected(ExpectedError):
     """A worker that is nominated cannot be reached."""
 
 

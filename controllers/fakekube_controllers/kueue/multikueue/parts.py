@@ -12,14 +12,14 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.cache.lister import Lister
-from fakekube.runtime.reconcile import Request
+from fakekube.runtime.reconcile import ExpectedError, Request
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.multikueue.adapters import MultiWorkloadAdapter
 from fakekube_controllers.kueue.multikueue.owners import gvk_text
 from fakekube_controllers.kueue.workload import states
 
 
-class DifferentClusters(Exception):
+class DifferentClusters(ExpectedError):
     """The Workloads of one job were admitted on more than one worker."""
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.workload import podsetcounts, reasons, states
 from fakekube_controllers.kueue.workload.podsetcounts import PodSetsCounts
@@ -18,7 +19,7 @@ REPLACED = "Replaced to accommodate a new workload slice"
 OUT_OF_SYNC = "The workload slice is out of sync with its parent job"
 
 
-class SliceError(Exception):
+class SliceError(ExpectedError):
     """A job has more slices than it may; it is looked at again."""
 
 

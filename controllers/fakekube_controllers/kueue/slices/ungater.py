@@ -18,7 +18,7 @@ from fakekube.client.resources import DEPLOYMENTS, PODS
 from fakekube.runtime import builder
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
-from fakekube.runtime.reconcile import Request, Result
+from fakekube.runtime.reconcile import ExpectedError, Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kueue import names, patches, pods, podset
 from fakekube_controllers.kueue.configuration import Configuration
@@ -36,7 +36,7 @@ PROVISIONING_ANNOTATIONS = (
     "autoscaling.x-k8s.io/consume-provisioning-request", "autoscaling.x-k8s.io/provisioning-class-name")
 
 
-class ConflictingUpdates(Exception):
+class ConflictingUpdates(ExpectedError):
     """Two admission checks ask for other values of one key."""
 
 

@@ -7,6 +7,7 @@ podset, with the label that tells the index of a pod where there is one.
 from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.topology import constraints
@@ -18,7 +19,7 @@ _FIELDS = (
     ("required", names.PODSET_REQUIRED_TOPOLOGY_ANNOTATION), ("preferred", names.PODSET_PREFERRED_TOPOLOGY_ANNOTATION))
 
 
-class TopologyRequestError(ValueError):
+class TopologyRequestError(ExpectedError, ValueError):
     """Annotations that cannot be read; the message is upstream's."""
 
 

@@ -5,6 +5,7 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import DEPLOYMENTS, PODS, STATEFUL_SETS
 from fakekube_controllers.kueue import names
+from fakekube_controllers.kueue.workload import states
 from tests.controllers.kueue.jobs.conftest import QUEUE, condition_of
 from tests.controllers.world import NAMESPACE
 
@@ -135,6 +136,51 @@ async def test_a_stateful_set_goes_to_none_and_back(apps):
     assert condition_of(workload, "QuotaReserved") == (
         "False", "Pending", "Workload no longer on hold; waiting for quota reservation")
     assert await apps.gated() == ["s-0", "s-1"]
+    await apps.admit(workload)
+    assert await apps.gated() == []
+
+
+async def scaled_by_way_of_none(apps, replicas):
+    """An admitted StatefulSet of two pods that went to none and comes back with so many; its
+    Workload, not admitted again by then.
+    """
+    await apps.client.create(STATEFUL_SETS, stateful())
+    await apps.advance(3)
+    await apps.admit(await apps.workload())
+    await change(apps, STATEFUL_SETS, "s", spec={"replicas": 0})
+    for name in await apps.all_names():
+        await apps.remove(name)
+    await apps.advance(2)
+    await change(apps, STATEFUL_SETS, "s", spec={"replicas": replicas})
+    return await apps.workload()
+
+
+@pytest.mark.spec("KUEUE-176")
+async def test_a_stateful_set_that_comes_back_larger_is_out_of_sync(apps, caplog):
+    """Given a StatefulSet of two pods at none, when it comes back with three, then its Workload,
+    which is for two, ends as out of sync, its pods stay gated, and it may go to none once more; no
+    traceback tells of any of this.
+    """
+    workload = await scaled_by_way_of_none(apps, 3)
+    assert [each["count"] for each in workload["spec"]["podSets"]] == [2]
+    assert condition_of(workload, "Finished") == (
+        "True", "OutOfSync", "The prebuilt workload is out of sync with its user job")
+    assert await apps.gated() == ["s-0", "s-1", "s-2"]
+    await change(apps, STATEFUL_SETS, "s", spec={"replicas": 0})
+    for name in await apps.all_names():
+        await apps.remove(name)
+    assert not states.has_active_quota_reservation(await apps.workload())
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+
+
+@pytest.mark.spec("KUEUE-176")
+async def test_a_stateful_set_that_comes_back_smaller_keeps_its_workload(apps):
+    """Given a StatefulSet of two pods at none, when it comes back with one, then its Workload is
+    still for two, and lets that one go once it is admitted.
+    """
+    workload = await scaled_by_way_of_none(apps, 1)
+    assert [each["count"] for each in workload["spec"]["podSets"]] == [2]
+    assert await apps.gated() == ["s-0"]
     await apps.admit(workload)
     assert await apps.gated() == []
 

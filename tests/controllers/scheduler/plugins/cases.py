@@ -141,3 +141,28 @@ def other(obj, **changes):
     return {**obj, **{part: {**obj.get(part, {}), **change} for part, change in changes.items()}}
 
 
+
+
+NAMES = ["a1", "a2", "b1", "b2", "c1"]
+
+
+def fresh(names=NAMES):
+    """Empty nodes by name, each in the zone of its first letter."""
+    return {name: zoned(name, name[0]) for name in names}
+
+
+def stepped(nodes, step, number, make):
+    """The nodes after a pod came, which ``make`` makes of a name and what it is like, or went, or
+    after a node moved to another zone, or out of all.
+    """
+    action, name, kind = step
+    changed = nodes[name].copy()
+    if action == "add":
+        changed.add(pod_info(make(f"x{number}", kind)))
+    elif action == "remove" and changed.pods:
+        changed.remove(next(iter(changed.pods)))
+    elif action == "move":
+        zone = "c" if changed.node["metadata"]["labels"].get(ZONE) != "c" else None
+        labels = {HOSTNAME: name, **({ZONE: zone} if zone else {})}
+        changed.set_node({**changed.node, "metadata": {"name": name, "labels": labels}})
+    return {**nodes, name: changed}

@@ -12,8 +12,10 @@ from fakekube_controllers.scheduler.plugins.arguments import ArgumentsError
 from fakekube_controllers.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from tests.controllers.scheduler.plugins.cases import (
     HOSTNAME,
+    NAMES,
     ZONE,
     Handle,
+    fresh,
     hints,
     node,
     other,
@@ -22,6 +24,7 @@ from tests.controllers.scheduler.plugins.cases import (
     scores,
     snapshot,
     statuses,
+    stepped,
     zoned,
 )
 
@@ -196,7 +199,6 @@ def test_arguments_that_are_wrong(weight):
 
 # what was counted stays right
 
-NAMES = ["a1", "a2", "b1", "b2", "c1"]
 AFFINITIES = [
     None, near(term(A)), far(term(A)), far(term(B, HOSTNAME)), near(term(A), term({}, HOSTNAME)), liking(3, term(A)),
     avoiding(2, term(B, HOSTNAME)), far(term(A, namespaceSelector={})), {**far(term(A, HOSTNAME)), **near(term(B))}]
@@ -209,23 +211,6 @@ def made(name, kind):
     return pod(name, labels, namespace=namespace, **({"affinity": affinity} if affinity else {}))
 
 
-def stepped(nodes, step, number):
-    action, name, kind = step
-    changed = nodes[name].copy()
-    if action == "add":
-        changed.add(pod_info(made(f"x{number}", kind)))
-    elif action == "remove" and changed.pods:
-        changed.remove(next(iter(changed.pods)))
-    elif action == "move":
-        zone = "c" if changed.node["metadata"]["labels"].get(ZONE) != "c" else "a"
-        changed.set_node({**changed.node, "metadata": {"name": name, "labels": {HOSTNAME: name, ZONE: zone}}})
-    return {**nodes, name: changed}
-
-
-def fresh():
-    return {name: zoned(name, name[0]) for name in NAMES}
-
-
 @given(STEPS, PODS)
 def test_counts_that_are_kept_are_those_of_a_recount(steps, kind):
     """Given pods that come and go and nodes that move / then after each step a plugin that has
@@ -234,7 +219,7 @@ def test_counts_that_are_kept_are_those_of_a_recount(steps, kind):
     handle, nodes, incoming = Handle(), fresh(), made("p", kind)
     kept = plugin_of(InterPodAffinity, handle)
     for number, step in enumerate(steps):
-        nodes = stepped(nodes, step, number)
+        nodes = stepped(nodes, step, number, made)
         listed, anew = list(nodes.values()), plugin_of(InterPodAffinity, handle)
         assert statuses(kept, incoming, listed, handle) == statuses(anew, incoming, listed, handle)
         assert scores(kept, incoming, listed, handle) == scores(anew, incoming, listed, handle)
@@ -248,7 +233,7 @@ def test_pods_added_in_thought_count_like_pods_that_are_there(steps, kind, thoug
     """
     handle, nodes, incoming = Handle(), fresh(), pod_info(made("p", kind))
     for number, step in enumerate(steps):
-        nodes = stepped(nodes, step, number)
+        nodes = stepped(nodes, step, number, made)
     plugin, state = plugin_of(InterPodAffinity, handle), CycleState()
     if plugin.pre_filter(state, incoming, snapshot(*nodes.values())) is not None:
         return

@@ -12,8 +12,10 @@ from fakekube_controllers.scheduler.plugins.arguments import ArgumentsError
 from fakekube_controllers.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from tests.controllers.scheduler.plugins.cases import (
     HOSTNAME,
+    NAMES,
     ZONE,
     Handle,
+    fresh,
     hints,
     node,
     other,
@@ -22,6 +24,7 @@ from tests.controllers.scheduler.plugins.cases import (
     scores,
     snapshot,
     statuses,
+    stepped,
     zoned,
 )
 
@@ -231,28 +234,8 @@ def test_arguments_that_are_wrong():
 # what was counted stays right
 
 
-NAMES = ["a1", "a2", "b1", "b2", "c1"]
 KINDS = st.sampled_from([APP, {"app": "b"}])
-STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove", "relabel"]), st.sampled_from(NAMES), KINDS), max_size=25)
-
-
-def fresh(names=NAMES):
-    return {name: zoned(name, name[0]) for name in names}
-
-
-def stepped(nodes, step, number):
-    """The nodes after a pod came, went, or a node moved to another zone."""
-    action, name, labels = step
-    changed = nodes[name].copy()
-    if action == "add":
-        changed.add(pod_info(pod(f"x{number}", labels)))
-    elif action == "remove" and changed.pods:
-        changed.remove(next(iter(changed.pods)))
-    elif action == "relabel":
-        zone = "c" if changed.node["metadata"]["labels"].get(ZONE) != "c" else None
-        labels = {HOSTNAME: name, **({ZONE: zone} if zone else {})}
-        changed.set_node({**changed.node, "metadata": {"name": name, "labels": labels}})
-    return {**nodes, name: changed}
+STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove", "move"]), st.sampled_from(NAMES), KINDS), max_size=25)
 
 
 @given(STEPS)
@@ -265,7 +248,7 @@ def test_counts_that_are_kept_are_those_of_a_recount(steps):
     hard, soft = spread(constraint(), constraint(HOSTNAME, 2)), spread(
         constraint(action="ScheduleAnyway"), constraint(HOSTNAME, action="ScheduleAnyway"))
     for number, step in enumerate(steps):
-        nodes = stepped(nodes, step, number)
+        nodes = stepped(nodes, step, number, pod)
         anew = plugin_of(PodTopologySpread, handle)
         listed = list(nodes.values())
         assert statuses(kept, hard, listed, handle) == statuses(anew, hard, listed, handle)
@@ -279,8 +262,8 @@ def test_pods_added_in_thought_count_like_pods_that_are_there(steps, thoughts):
     """
     handle, nodes = Handle(), fresh()
     for number, step in enumerate(steps):
-        if step[0] != "relabel":
-            nodes = stepped(nodes, step, number)
+        if step[0] != "move":
+            nodes = stepped(nodes, step, number, pod)
     plugin, incoming = plugin_of(PodTopologySpread, handle), pod_info(spread(constraint(), constraint(HOSTNAME, 2)))
     state = CycleState()
     plugin.pre_filter(state, incoming, snapshot(*nodes.values()))

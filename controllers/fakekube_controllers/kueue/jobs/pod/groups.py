@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta, strconv, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.features import Features
 
@@ -23,7 +24,7 @@ MAX_ROLES_OF_KEP = 8
 """As many as KEP-976 allows; upstream as many as a Workload has pod sets."""
 
 
-class CannotCompose(Exception):
+class CannotCompose(ExpectedError):
     """The pods of a group make no Workload; ``is_retried`` tells whether trying again could
     help.
     """

@@ -1,0 +1,72 @@
+"""Which operator a strategy tries: a component of the cluster, or a client outside.
+
+By default the components of ``extra=``; without any, the clients outside that watch, as operators
+do and tests do not.
+"""
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from fakekube.exploration.strategies import Calm, Target
+from fakekube.testing.background import BackgroundCluster
+
+if TYPE_CHECKING:
+    from fakekube.apiserver.filters import LogEntry
+    from fakekube.composition.cluster import Cluster
+
+OWN_AGENTS = "fakekube"
+"""The user agent of ``Cluster.client``, which tests use."""
+
+
+class TargetError(ValueError):
+    """Nobody to try: no component of that name, and no client of that user agent or user."""
+
+
+def calm_of(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Calm]:
+    """What was asked in a run, for each target: those that ``wanted`` names (components, patterns
+    of user agents or of users, with commas), or the default ones. Raises TargetError.
+    """
+    if isinstance(where, BackgroundCluster):
+        return where.run(lambda cluster: calm_of(cluster, wanted))
+    requests = tuple(where.apiserver.log)
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    targets = [_named(where, requests, name) for name in names] or _default(where, requests)
+    return [Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target))) for target in targets]
+
+
+def _default(cluster: "Cluster", requests: "tuple[LogEntry, ...]") -> list[Target]:
+    components = [_component(cluster, name) for name in cluster.extra_components]
+    agents = {name: None for target in _known(cluster) for name in target.user_agents}
+    outside = dict.fromkeys(
+        entry.user_agent for entry in requests
+        if entry.verb == "watch" and entry.user_agent not in agents and entry.user_agent != OWN_AGENTS)
+    targets = components or [Target(agent, (agent,)) for agent in outside]
+    if not targets:
+        raise TargetError("there is no operator to try: no component of extra=, and no client outside that watches; name one")
+    return targets
+
+
+def _named(cluster: "Cluster", requests: "tuple[LogEntry, ...]", name: str) -> Target:
+    if name in cluster.manager.names:
+        return _component(cluster, name)
+    if any(fnmatchcase(entry.user_agent, name) for entry in requests):
+        return Target(name, (name,))
+    if any(fnmatchcase(entry.user, name) for entry in requests):
+        return Target(name, users=(name,))
+    raise TargetError(
+        f"there is no operator {name!r} to try: no component ({', '.join(cluster.manager.names)}), "
+        "and no request has such a user agent or user")
+
+
+def _known(cluster: "Cluster") -> list[Target]:
+    return [_component(cluster, name) for name in cluster.manager.names]
+
+
+def _component(cluster: "Cluster", name: str) -> Target:
+    return Target(name, cluster.manager.agents_of(name), component=name)
+
+
+def _is_by(entry: "LogEntry", target: Target) -> bool:
+    if target.users and not any(fnmatchcase(entry.user, user) for user in target.users):
+        return False
+    return not target.user_agents or any(fnmatchcase(entry.user_agent, agent) for agent in target.user_agents)

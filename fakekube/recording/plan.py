@@ -1,0 +1,276 @@
+"""What of a recording would be played on a cluster, in which namespaces, and what would not.
+
+Nothing is touched but namespaces that are made for it. What concerns all of a cluster is refused,
+or gets a name of its own where its user allows that.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fakekube.apimachinery.types import Tree
+from fakekube.recording.exchanges import Exchange
+
+NAMESPACES = "namespaces"
+SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
+REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
+"""What is POSTed there is a question, and leaves nothing."""
+METRICS, AUTOSCALERS = "metrics.k8s.io", "horizontalpodautoscalers"
+"""What the decisions of the second depend on."""
+DEFINITIONS = "customresourcedefinitions"
+FOR_ALL = (
+    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "apiservices",
+    "flowschemas", "prioritylevelconfigurations")
+"""Objects that would have a say in the requests of others."""
+NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
+
+OWN_PATH = "a path of fakekube's own"
+LIVE = "commands, ports and logs of containers are not asked again"
+NOT_SERVED = "its API group is not served there"
+UNKNOWN = "who asked was not known"
+CACHED = "its client had the answer already"
+OTHER_SETUP = "its cluster had"
+LATER = "the same look follows, with nothing written between"
+SYSTEM_NAMESPACE = "it is about a namespace of the system"
+CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
+SAYS_FOR_ALL = "it would have a say in the requests of others"
+NOT_MADE = "it is about what is not made there"
+NO_COUNTERPART = "nothing there is known to stand for what it is about"
+NOT_OURS = "it is about what is not the test's own"
+BYTES = "it is protobuf, which is not translated: ask for JSON"
+EVERYBODY = "everybody may do everything where it was recorded"
+MASKED = "its values are masked: record them with --secrets"
+
+
+@dataclass
+class Step:
+    """One exchange; ``reason`` says why it is not played, if it is not."""
+
+    exchange: Exchange
+    reason: str = ""
+
+
+@dataclass
+class Conversation:
+    """What one test asked of one cluster.
+
+    ``namespaces`` are those that get names of their own, ``made`` those of them that it found, and
+    that are to be made for it. ``clusterwide`` are the names of objects without a namespace that it
+    makes.
+    """
+
+    test: str
+    facts: Tree
+    steps: list[Step]
+    namespaces: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
+    clusterwide: list[str] = field(default_factory=list)
+
+    @property
+    def played(self) -> list[Step]:
+        """The steps that are played."""
+        return [step for step in self.steps if not step.reason]
+
+    def summary(self) -> Counter[str]:
+        """What is played, counted by verb and resource."""
+        return Counter(
+            f"{step.exchange.info.verb} {step.exchange.info.resource}" if step.exchange.info.is_resource
+            else f"{step.exchange.method.lower()} {step.exchange.path.split('/')[1]}" for step in self.played)
+
+
+def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
+    """What the recorded cluster had that the one to play on has not: add-ons, and feature gates
+    besides ``gates``.
+    """
+    known = list(gates)
+    wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
+    storage = ["a default StorageClass"] if facts.get("defaultStorageClass") else []
+    return *(facts.get("addons") or ()), *storage, *wanted
+
+
+def plan(
+    test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False, setup: Sequence[str] = (),
+    groups: Sequence[str] | None = None,
+) -> Conversation:
+    """What is played of one conversation; ``facts`` are those of the cluster that was asked.
+
+    ``cluster_scoped`` allows what has no namespace. Of a cluster that had a ``setup`` that is not
+    there nothing is played. ``groups`` are the API groups that are served there.
+    """
+    exchanges = list(exchanges)
+    if groups is not None and METRICS not in groups and any(each.info.resource == AUTOSCALERS for each in exchanges):
+        setup = [*setup, METRICS]
+    if setup:
+        reason = f"{OTHER_SETUP} {', '.join(setup)}: --any-setup plays it all the same"
+        return Conversation(test, facts, [Step(exchange, reason) for exchange in exchanges])
+    steps = [Step(exchange) for exchange in exchanges]
+    planner = _Planner(facts, cluster_scoped=cluster_scoped, groups=groups)
+    for step in steps:
+        step.reason = planner.reason(step.exchange)
+    _leave_out_looks(steps)
+    named, there = dict[str, None](), dict[str, None]()
+    for step in steps:
+        info = step.exchange.info
+        if step.reason or not info.namespace:
+            continue
+        named[info.namespace] = None
+        if info.namespace not in planner.created and _shows_namespace(step.exchange):
+            there[info.namespace] = None
+    return Conversation(
+        test, facts, steps, list({**named, **planner.created}), list(there),
+        [name for resource, name in planner.objects if resource != DEFINITIONS])
+
+
+def _shows_namespace(exchange: Exchange) -> bool:
+    """Whether the namespace of an exchange was there when it was asked, as far as that tells."""
+    info = exchange.info
+    if info.namespace == "default":
+        return True
+    return exchange.code < 300 and (info.verb != "list" and info.verb != "watch")
+
+
+class _Planner:
+    """Knows what the conversation has made so far."""
+
+    def __init__(self, facts: Tree, *, cluster_scoped: bool, groups: Sequence[str] | None) -> None:
+        self._facts, self._cluster_scoped, self._groups = facts, cluster_scoped, groups
+        self._defined: dict[str, None] = {}  # groups of definitions that are made
+        self.created: dict[str, None] = {}
+        self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
+        self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
+        self._hooked: dict[str, None] = {}  # resources whose writes a webhook sees that is not there
+        self._undefined: dict[tuple[str, str], None] = {}  # resources of definitions that are not made
+
+    def reason(self, exchange: Exchange) -> str:
+        """Why an exchange is not played; nothing if it is."""
+        reason, info = self._reason(exchange), exchange.info
+        if reason and info.namespaced and exchange.code == 201 and info.verb in ("create", "patch"):
+            self._missing[info.resource, info.namespace, info.name or _name_in(exchange.answer)] = None
+        return reason
+
+    def _reason(self, exchange: Exchange) -> str:
+        line, info = exchange.line, exchange.info
+        if exchange.path.startswith("/fakekube/"):
+            return OWN_PATH
+        if info.subresource in NOT_ASKED_AGAIN or line.get("stream") in ("text", "session"):
+            return LIVE
+        if exchange.code == 304:
+            return CACHED
+        if exchange.code == 401:
+            return UNKNOWN
+        if "spec.nodeName" in info.field_selector:
+            return NOT_OURS
+        if not exchange.is_read and info.resource in self._hooked:
+            return NOT_MADE
+        if info.name and (info.resource, info.namespace, info.name) in self._missing:
+            return NOT_MADE
+        if "bodyBase64" in line or _is_binary(str((line.get("headers") or {}).get("content-type"))):
+            return BYTES
+        if line.get("masked") and not exchange.is_read:
+            return MASKED
+        place = exchange.path.removeprefix("/openapi/v3")
+        group = place.split("/")[2] if place.startswith("/apis/") else ""
+        if group and exchange.code < 400 and self._groups is not None and group not in (*self._groups, *self._defined):
+            return NOT_SERVED
+        if not info.is_resource:
+            return "" if exchange.is_read else NOT_OURS
+        if (info.group, info.resource) in self._undefined:
+            return NOT_MADE
+        if info.resource == NAMESPACES:
+            return self._of_namespace(exchange)
+        if info.namespace:
+            return SYSTEM_NAMESPACE if info.namespace in SYSTEM else ""
+        return self._without_namespace(exchange)
+
+    def _of_namespace(self, exchange: Exchange) -> str:
+        info = exchange.info
+        if info.verb == "create":
+            if exchange.code < 300 and (name := _name_in(exchange.answer)) and not exchange.query.get("dryRun"):
+                self.created[name] = None
+            return ""
+        if info.name in SYSTEM or (info.name == "default" and not exchange.is_read):
+            return SYSTEM_NAMESPACE
+        return NOT_OURS if info.verb == "deletecollection" else ""
+
+    def _without_namespace(self, exchange: Exchange) -> str:
+        info = exchange.info
+        if info.group in REVIEW_GROUPS:
+            return "" if "RBAC" in (self._facts.get("authorizationMode") or ()) else EVERYBODY
+        if info.verb in ("list", "watch") and _is_namespaced(exchange):
+            return NOT_OURS if exchange.query.get("limit") or exchange.query.get("continue") else ""
+        known = (info.resource, info.name) in self.objects
+        if info.resource in FOR_ALL and not exchange.is_read:
+            self._hooked |= dict.fromkeys(_hooked_resources(exchange.answer))
+            return SAYS_FOR_ALL
+        if exchange.is_read:
+            return "" if known else NOT_OURS
+        if info.verb == "create":
+            return self._creation(exchange)
+        if info.verb == "patch" and not known and exchange.code == 201:  # server-side apply creates, too
+            return self._creation(exchange)
+        return "" if known else NOT_OURS
+
+    def _creation(self, exchange: Exchange) -> str:
+        info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
+        spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
+        if info.resource == DEFINITIONS:
+            group = str(spec.get("group"))
+            if self._cluster_scoped:
+                self._defined[group] = None
+            else:
+                self._undefined[group, str((spec.get("names") or {}).get("plural"))] = None
+        if not self._cluster_scoped:
+            return CLUSTER_SCOPED
+        if exchange.code < 300:
+            self.objects[info.resource, name] = None
+        return ""
+
+
+def _leave_out_looks(steps: list[Step]) -> None:
+    """Of equal looks between two writes only the last is played: a test that polls saw it all."""
+    seen: dict[tuple[str, ...], None] = {}
+    for step in reversed(steps):
+        exchange = step.exchange
+        if step.reason:
+            continue
+        if not exchange.is_read:
+            seen.clear()
+            continue
+        if exchange.is_watch:
+            continue
+        look = (str(exchange), str((exchange.line.get("headers") or {}).get("accept")), str(exchange.line.get("user")))
+        if look in seen:
+            step.reason = LATER
+        seen[look] = None
+
+
+def _hooked_resources(configuration: Any) -> Iterator[str]:
+    """The resources that the webhooks of a configuration are asked about."""
+    for webhook in configuration.get("webhooks") or () if isinstance(configuration, dict) else ():
+        for rule in webhook.get("rules") or ():
+            yield from (str(resource).partition("/")[0] for resource in rule.get("resources") or ())
+
+
+def _is_binary(content_type: str) -> bool:
+    return "protobuf" in content_type or "cbor" in content_type
+
+
+def _name_in(answer: Any) -> str:
+    metadata = answer.get("metadata") if isinstance(answer, dict) else None
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) and answer.get("kind") != "Status" else ""
+
+
+def _is_namespaced(exchange: Exchange) -> bool:
+    """Whether a list or a watch of all namespaces shows objects that have one."""
+    items: list[Any] = []
+    if isinstance(exchange.answer, dict):
+        items = exchange.answer.get("items") or exchange.answer.get("rows") or []
+    items += [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
+    for item in items:
+        of = item.get("object", item) if isinstance(item, dict) else None
+        metadata = of.get("metadata") if isinstance(of, dict) else None
+        if isinstance(metadata, dict) and metadata.get("name"):
+            return "namespace" in metadata
+    return False

@@ -1,0 +1,62 @@
+"""Removes from a cluster what was made to play there, and nothing else."""
+
+from fakekube.client.transport import TransportError
+from fakekube.recording.asking import JSON, Target, tree_of
+
+SECONDS = 15.0
+"""How long namespaces may take to go before finalizers are taken off what is left in them."""
+LAST_SECONDS = 60.0
+BACKGROUND = b'{"propagationPolicy":"Background"}'
+MERGE = {**JSON, "content-type": "application/merge-patch+json"}
+
+
+class Removal:
+    """What is to be removed of one conversation.
+
+    ``namespaces`` are names, ``objects`` the paths of objects without a namespace, ``collections``
+    the paths of collections in these namespaces that somebody wrote to: all as they are there.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.namespaces: dict[str, None] = {}
+        self.objects: dict[str, None] = {}
+        self.collections: dict[str, None] = {}
+
+    async def begin(self) -> list[str]:
+        """Delete all of it; what could not be asked for."""
+        left = []
+        for path in [*reversed(self.objects), *(f"/api/v1/namespaces/{name}" for name in self.namespaces)]:
+            try:
+                await self._target.ask("DELETE", path, body=BACKGROUND)
+            except TransportError:
+                left.append(path)
+        return left
+
+    async def finish(self) -> list[str]:
+        """Wait until the namespaces are gone; those that are not after a while."""
+        try:
+            return [name for name in self.namespaces if not await self._is_removed(name)]
+        except TransportError as error:
+            return [*self.namespaces, str(error)]
+
+    async def _is_removed(self, name: str) -> bool:
+        async def is_gone() -> bool:
+            return (await self._target.ask("GET", f"/api/v1/namespaces/{name}")).status == 404
+
+        gone, _ = await self._target.until(is_gone, SECONDS)
+        if not gone:
+            await self._take_finalizers_off(name)
+            gone, _ = await self._target.until(is_gone, LAST_SECONDS)
+        return gone
+
+    async def _take_finalizers_off(self, name: str) -> None:
+        for collection in self.collections:
+            if f"/namespaces/{name}/" not in collection:
+                continue
+            found = tree_of(await self._target.ask("GET", collection))
+            for item in found.get("items") or () if isinstance(found, dict) else ():
+                if item["metadata"].get("finalizers"):
+                    await self._target.ask(
+                        "PATCH", f"{collection}/{item['metadata']['name']}", body=b'{"metadata":{"finalizers":null}}',
+                        headers=MERGE)

@@ -1,0 +1,28 @@
+"""The page about strategies does what it says, as its reader would run it."""
+
+import re
+from pathlib import Path
+
+from fakekube.exploration.strategies import STRATEGIES
+from tests.docs.test_exploration_page import ran
+from tests.docs.test_readme import ROOT, of_page
+
+
+def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
+    """Given the operator of the page, when its test runs, then a seed lets it die between its
+    writes, which is told and replays.
+    """
+    test = tmp_path / "test_web.py"
+    test.write_text(of_page("strategies.md", "pytest, strategies"))
+    told = ran(tmp_path, str(test))
+    assert re.search(r"the calm run passes, seed \d+ fails: shrunk from \d+ deviations to 1 in \d+ runs", told)
+    assert "fault: pod-and-secret dies after its write 1 is committed (create pods)" in told
+    command = re.search(r"pytest (\S+::test_there_is_a_secret) --fakekube-schedule (\S+)", told)
+    assert command is not None
+    assert "1 failed" in ran(tmp_path, str(test), "--fakekube-schedule", command[2])
+
+
+def test_the_page_names_every_strategy() -> None:
+    """Given the strategies, when the page is read, then its table has each."""
+    page = (ROOT / "docs" / "strategies.md").read_text()
+    assert re.findall(r"^\| `([a-z]+-?[a-z]*)` \|", page, re.MULTILINE) == list(STRATEGIES)

@@ -1,0 +1,85 @@
+"""What a strategy plans: a pure function of the calm run and the seed."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakekube.apiserver.filters import LogEntry
+from fakekube.exploration.strategies import (
+    STRATEGIES,
+    Calm,
+    StrategyError,
+    Target,
+    deviations_of,
+    plan_of,
+    strategies_of,
+)
+from fakekube.faults.rules import rule_of
+from fakekube.util.choices import Choices, schedule_of
+
+OPERATOR = Target("web", ("web-operator",), component="web")
+
+
+def entry(verb, resource, code=200, agent="web-operator"):
+    return LogEntry(0.0, verb, f"/api/v1/{resource}", "", resource, "", "default", "a", "somebody", agent, code, 0.0)
+
+
+def calm(*own, others=(), target=OPERATOR):
+    return Calm(target, (*own, *others), tuple(own))
+
+
+ENTRIES = st.builds(
+    entry, st.sampled_from(["get", "list", "watch", "create", "update", "patch", "delete"]),
+    st.sampled_from(["pods", "configmaps", "events"]), st.sampled_from([200, 409, 404]))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(own=st.lists(ENTRIES, max_size=20), seed=st.integers(0, 10_000), component=st.sampled_from(["", "web"]))
+def test_a_plan_follows_from_the_calm_run_and_the_seed(strategy, own, seed, component):
+    """Given any calm run, when a plan is drawn twice, then both are equal, have few faults of the
+    operator alone, which need not be met, and come back from the text of a schedule.
+    """
+    run = calm(*own, target=OPERATOR._replace(component=component))
+    plan = plan_of(strategy, run, seed)
+    assert plan == plan_of(strategy, run, seed)
+    assert len(plan) <= 3
+    assert len({rule.name for rule in plan}) == len(plan)
+    assert all(rule.user_agents == ("web-operator",) and rule.optional for rule in plan)
+    assert component or not any(rule.crash for rule in plan)
+    texts = Choices.of(schedule_of(seed, deviations_of(plan))).planned_faults
+    assert [rule_of(orjson.loads(text)) for text in texts] == plan
+
+
+@pytest.mark.parametrize("strategy", ["intermediate-states", "ambiguous-writes", "conflicts"])
+@given(own=st.lists(ENTRIES, max_size=20), seed=st.integers(0, 10_000))
+def test_faults_of_writes_name_one_that_was_taken(strategy, own, seed):
+    """Given any calm run, then a plan names writes that the server took, and no Event."""
+    verbs = ("update",) if strategy == "conflicts" else ("create", "update", "patch", "delete")
+    matching = [one for one in own if one.verb in verbs]
+    for rule in plan_of(strategy, calm(*own), seed):
+        (number,) = rule.nth
+        found = matching[number - 1]
+        assert found.code == 200
+        assert found.resource != "events"
+
+
+def test_a_seed_comes_to_every_write():
+    """Given an operator with five writes, when seeds draw crashes, then each is met by some."""
+    run = calm(*(entry("create", "pods") for _ in range(5)))
+    met = {number for seed in range(60) for rule in plan_of("intermediate-states", run, seed) for number in rule.nth}
+    assert met == {1, 2, 3, 4, 5}
+
+
+def test_who_does_nothing_has_nothing_go_wrong():
+    """Given an operator that asked nothing, then no strategy has a plan for it."""
+    assert not any(plan_of(name, calm(), seed) for name in STRATEGIES for seed in range(20))
+
+
+def test_names_of_strategies():
+    """Given texts, then they name strategies, once each; or it is said which there are."""
+    assert strategies_of("stale-states, conflicts,stale-states") == ("stale-states", "conflicts")
+    assert strategies_of(["conflicts"]) == ("conflicts",)
+    assert strategies_of("all") == tuple(STRATEGIES)
+    with pytest.raises(StrategyError, match="'stale' is no strategy: known are intermediate-states, stale-states, "):
+        strategies_of("stale")

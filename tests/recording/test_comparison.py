@@ -1,0 +1,86 @@
+"""What two servers may answer differently is no difference; what controllers write does not count;
+everything else does.
+"""
+
+from typing import Any
+
+import pytest
+
+from fakekube.recording.comparison import Answer, differences
+from fakekube.recording.exchanges import Exchange
+from fakekube.recording.translation import Translation
+
+OLD, NEW = "11111111-2222-4333-8444-555555555555", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+
+
+def told(
+    recorded: Any, there: Any, *, method: str = "GET", path: str = "/api/v1/namespaces/default/pods/p", code: int = 200,
+) -> list[str]:
+    """The differences of an answer."""
+    exchange = Exchange({"method": method, "path": path, "query": {}, "code": 200, "answer": recorded})
+    translation = Translation("pre-", ["default"])
+    translation.learn(recorded, there)
+    return [str(each) for each in differences(exchange, Answer(code, there), translation)]
+
+
+@pytest.mark.parametrize(("recorded", "there"), [
+    ({"metadata": {"uid": OLD, "resourceVersion": "1"}}, {"metadata": {"uid": NEW, "resourceVersion": "999"}}),
+    ({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}, {"metadata": {"creationTimestamp": "2031-12-01T10:10:10Z"}}),
+    ({"metadata": {"namespace": "default"}}, {"metadata": {"namespace": "pre-default"}}),
+    ({"spec": {"clusterIP": "10.0.0.7", "clusterIPs": ["10.0.0.7"]}},
+     {"spec": {"clusterIP": "10.96.1.1", "clusterIPs": ["10.96.1.1"]}}),
+    ({"metadata": {"managedFields": [{"manager": "me", "time": "2026-01-01T00:00:00Z"}]}},
+     {"metadata": {"managedFields": [
+         {"manager": "kubelet", "subresource": "status"}, {"manager": "me", "time": "2030-01-01T00:00:00Z"}]}}),
+    ({"rows": [{"cells": ["p", "5s"]}], "columnDefinitions": [{"name": "Name", "description": ""}]},
+     {"rows": [{"cells": ["p", "2m10s"]}], "columnDefinitions": [{"name": "Name", "description": "Name must be unique."}]}),
+    ({"spec": {"volumes": [{"name": "kube-api-access-bcdfg"}]}}, {"spec": {"volumes": [{"name": "kube-api-access-zzzzz"}]}}),
+    ({"metadata": {"name": "j-bcdfg", "generateName": "j-"}}, {"metadata": {"name": "j-zzzzz", "generateName": "j-"}}),
+    ({"reason": "Conflict", "message": "2 conflicts:\n- b\n- a", "details": {"causes": [{"field": "b"}, {"field": "a"}]}},
+     {"reason": "Conflict", "message": "2 conflicts:\n- a\n- b", "details": {"causes": [{"field": "a"}, {"field": "b"}]}}),
+    ({"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "x"}},
+     {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "y"}}),
+])
+def test_what_servers_make_up_is_no_difference(recorded: Any, there: Any) -> None:
+    """Given answers that differ in what a server makes up / when they are compared / then nothing
+    is told.
+    """
+    assert told(recorded, there) == []
+
+
+@pytest.mark.parametrize(("recorded", "there", "expected"), [
+    ({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}},
+     {"metadata": {"creationTimestamp": "2026-01-01T00:00:00.000000Z"}},
+     'answer metadata.creationTimestamp: "<time>" recorded, "<time.6>" there'),
+    ({"metadata": {"uid": OLD, "ownerReferences": [{"name": "j", "uid": OLD}]}},
+     {"metadata": {"uid": NEW, "ownerReferences": []}},
+     f'answer metadata.ownerReferences[j]: {{"name":"j","uid":"{OLD}"}} recorded, (none) there'),
+    ({"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}, "answer spec.replicas: 1 recorded, 2 there"),
+    ({"status": {"phase": "Running"}}, {"status": {"phase": "Pending"}},
+     'state status.phase: "Running" recorded, "Pending" there'),
+    ({"spec": {"nodeName": "node-0"}}, {"spec": {}}, 'state spec.nodeName: "node-0" recorded, (none) there'),
+    ({"items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]},
+     {"items": [{"metadata": {"name": "b"}}, {"metadata": {"name": "a"}}]},
+     'answer order[0]: "a" recorded, "b" there'),
+    ({"items": [{"metadata": {"name": "a", "ownerReferences": []}}]}, {"items": []},
+     'state items.a: {"metadata":{"name":"a","ownerReferences":[]}} recorded, (none) there'),
+    ({"items": [{"metadata": {"name": "a"}}]}, {"items": []}, 'answer items.a: {"metadata":{"name":"a"}} recorded, (none) there'),
+    ({"metadata": {"generateName": "j-", "name": "j-bcdfg"}}, {"metadata": {"generateName": "j-", "name": "j-1"}},
+     'answer metadata.name: "j-<suffix>" recorded, "j-1" there'),
+])
+def test_what_is_a_difference(recorded: Any, there: Any, expected: str) -> None:
+    """Given answers that differ / when they are compared / then the field is told first, and
+    whether it is the server's or its controllers'.
+    """
+    assert told(recorded, there)[0] == expected
+
+
+def test_the_status_of_what_is_made_is_the_servers() -> None:
+    """Given answers with another status / when a POST was asked, or a custom kind / then it counts;
+    when a code differs, it alone is told.
+    """
+    answers = {"status": {"phase": "a"}}, {"status": {"phase": "b"}}
+    assert told(*answers, method="POST") == ['answer status.phase: "a" recorded, "b" there']
+    assert told(*answers, path="/apis/stable.example.com/v1/namespaces/default/shirts/s")[0].startswith("answer")
+    assert told(*answers, path="/apis/apps/v1/namespaces/default/deployments/d")[0].startswith("state")
+    assert told(*answers, code=404) == ["code: 200 recorded, 404 there"]
