@@ -63,7 +63,8 @@ class ClusterFaults:
     ) -> None:
         self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
-        self.faults = Faults(clock, rng.fork("faults"), self)
+        seed = driver.transit.choices.seed if driver.transit is not None else None
+        self.faults = Faults(clock, rng.fork("faults" if seed is None else f"faults of the seed {seed}"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
         self._of_calls = CallFaults(self.faults)
         driver.explainers.append(self.faults.explain)

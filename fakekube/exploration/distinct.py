@@ -1,9 +1,9 @@
 """What tells one history from another: who wrote what, in which order; not when, nor under which
 uid or generated name.
 
-Two histories are the same when the same components made the same writes to the same objects in the
-same order, and the selectable fields (a pod's phase and node, say) went through the same values.
-Leases and Events are left out: heartbeats and words.
+Two histories are the same when the same components made the same requests for the same objects in
+the same order. What was written in them is not compared: that would take as long as a run. Leases
+and Events are left out: heartbeats and words.
 """
 
 from hashlib import blake2b
@@ -42,5 +42,4 @@ def _told(resource: GroupResource, event: Event, names: dict[tuple[str, str, str
     if name is None:
         name = names[key] = f"generated {len(names)}" if GENERATED in record.data else record.name
     who = (cause.user_agent, cause.method, cause.acting.component if cause.acting is not None else "") if cause else ()
-    fields = tuple(value for value in record.row[6][1:] if value != record.name) if record.row[6] else ()
-    return event.type, resource.group, resource.resource, record.namespace, name, who, fields
+    return event.type, resource.group, resource.resource, record.namespace, name, who

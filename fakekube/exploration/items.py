@@ -8,6 +8,7 @@ calm one, or the shrunk failure. Fixtures of modules and sessions live on betwee
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from fakekube.exploration.targets import TargetError, calm_of
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.history import History
 from fakekube.util.choices import Choices
+from fakekube.util.collector import frozen
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -134,7 +136,10 @@ class ExploredItem:
             if not any(name in getattr(self._item, "fixturenames", ()) for name in OWN_CLUSTERS):
                 raise pytest.UsageError(
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
-            explored = self._explored(calm.options, _seeds(explore))
+            # the process of a part of a sweep is its own
+            is_ours = bool(self._item.config.getoption("fakekube_findings"))
+            with frozen() if is_ours else nullcontext():
+                explored = self._explored(calm.options, _seeds(explore))
             story = ""
             if explored.found is not None:
                 reports, story = self._told(explored.found)

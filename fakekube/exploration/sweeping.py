@@ -15,10 +15,10 @@ from concurrent.futures import Executor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LEAST_SEEDS = 25
+LEAST_SEEDS = 100
 """So many seeds are worth the start of a process, unless there are fewer."""
 
-PARTS_OF_WORKER = 4
+PARTS_OF_WORKER = 2
 """So many parts each worker gets, so that none waits long for the slowest."""
 
 SHOWN_LINES = 30

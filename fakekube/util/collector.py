@@ -4,13 +4,15 @@ Python's collector looks at all objects again whenever their number has grown by
 10,000 pods each time is a pause of half a second. Our requests, reconciles and objects leave no
 cycles (reference counts free them). So objects that survived their first collection are looked at
 again only after an idle period, or at the latest after some minutes; then free memory is given back
-to the system, too. Only ``fakekube serve`` uses this: a library leaves its host's collector alone.
+to the system, too. Only ``fakekube serve`` uses that, and ``frozen`` the parts of a sweep: a
+library leaves its host's collector alone.
 Upstream has Go's concurrent collector.
 """
 
 import asyncio
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 YOUNG = 5_000
 """So many more objects than before make the collector look at the new ones: some milliseconds."""
@@ -20,6 +22,17 @@ MAX_BUSY_LOOKS = 120
 
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    """Let the collector look, in the block, at nothing that exists now."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class PacedCollector:

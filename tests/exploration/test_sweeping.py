@@ -74,8 +74,8 @@ def test_any_executor_runs_the_parts(project):
             future.set_result(function(*arguments, **values))
             return future
 
-    racy = check(sweep(COMMAND, range(1, 51), AtOnce(), 1), 50)
-    assert parts == [(1, 25), (26, 50)]
+    racy = check(sweep(COMMAND, range(1, 201), AtOnce(), 1), 200)
+    assert parts == [(1, 100), (101, 200)]
     replay = [sys.executable, "-m", *COMMAND, "-k", "racy", "--fakekube-schedule", racy[0].schedule]
     assert subprocess.run(replay, check=False, capture_output=True).returncode == 1
 
@@ -84,9 +84,9 @@ def test_the_command_sweeps_over_processes(project):
     """Given the command with two workers, then it tells each test, each failure's story, and ends
     with 1.
     """
-    done = explored("--seeds", "1-60", "--workers", "2", "--", *COMMAND)
+    done = explored("--seeds", "1-120", "--workers", "2", "--", *COMMAND)
     assert done.returncode == 1, done.stderr
-    assert re.search(r"test_them.py::test_mended: 60 seeds, \d+ distinct histories, no failure", done.stdout)
+    assert re.search(r"test_them.py::test_mended: 120 seeds, \d+ distinct histories, no failure", done.stdout)
     assert re.search(r"test_them.py::test_racy: \d+ seeds, \d+ distinct histories, \d failures?", done.stdout)
     assert "> +" in done.stdout
     done = explored("--seeds", "101-110", "--workers", "1", "--", *COMMAND, "-k", "mended")
@@ -120,4 +120,4 @@ def test_dask_runs_the_parts(project):
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1")
     with local, connected(local.scheduler_address) as (executor, workers):
         assert workers == 2
-        check(sweep(COMMAND, range(1, 61), executor, workers), 60)
+        check(sweep(COMMAND, range(1, 201), executor, workers), 200)

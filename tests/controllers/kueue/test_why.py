@@ -13,9 +13,11 @@ from fakekube_controllers.kueue.names import (
     ADMISSION_CHECKS,
     ADMISSION_GATED_BY_ANNOTATION,
     CLUSTER_QUEUES,
+    ELASTIC_JOB_GATE,
     LOCAL_QUEUES,
     QUEUE_LABEL,
     RESOURCE_FLAVORS,
+    WORKLOAD_ANNOTATION,
     WORKLOADS,
 )
 
@@ -418,6 +420,32 @@ async def test_a_gated_pod_waits_for_its_workload(world):
     await world.cluster.advance(3)
     answer = await world.cluster.why("pod/p")
     assert (answer.state, [change.details["amount"] for change in answer.changes]) == ("Gated", ["1"])
+
+
+@pytest.mark.parametrize(("status", "text"), [
+    ({"conditions": [{"type": "Finished", "status": "True", "reason": "OutOfSync", "message": "m"}]},
+     "has finished: OutOfSync: m"),
+    ({"conditions": [{"type": "QuotaReserved", "status": "True", "reason": "r", "message": ""},
+                     {"type": "Admitted", "status": "True", "reason": "r", "message": ""}],
+      "admission": {"clusterQueue": "q", "podSetAssignments": [{"name": "main", "count": 1}]}}, "is admitted for 1 pods"),
+])
+async def test_a_gated_pod_may_wait_for_no_admission(world, status, text):
+    """Given a gated pod whose Workload has finished, or is admitted and not for it When it is asked
+    about Then that is told, and not that an admission would help."""
+    await world.flavor()
+    await world.queue()
+    template = {"spec": {"containers": [{"name": "c", "image": "a", "resources": {"requests": {"cpu": "1"}}}]}}
+    await world.client.create(WORKLOADS, {
+        "metadata": {"name": "w"}, "spec": {"podSets": [{"name": "main", "count": 1, "template": template}]}}, "default")
+    for condition in status["conditions"]:
+        condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    await world.client.patch(WORKLOADS, "w", "default", {"status": status}, subresource="status")
+    await world.client.create(PODS, {
+        "metadata": {"name": "p", "annotations": {WORKLOAD_ANNOTATION: "w"}},
+        "spec": {**template["spec"], "schedulingGates": [{"name": ELASTIC_JOB_GATE}]}}, "default")
+    await world.cluster.settle()
+    answer = await world.cluster.why("pod/p")
+    assert answer.message == f"is held back by {ELASTIC_JOB_GATE}, and its workload w {text}"
 
 
 @settings(

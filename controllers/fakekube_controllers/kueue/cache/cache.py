@@ -14,12 +14,13 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, AdmissionCheck, ClusterQueue, ClusterQueueState, Settings
+from fakekube_controllers.kueue.cache.clusterqueue import ACTIVE, AdmissionCheck, ClusterQueue, Settings
 from fakekube_controllers.kueue.cache.cohort import Cohort
 from fakekube_controllers.kueue.cache.fair_sharing import DRS, dominant_resource_share
 from fakekube_controllers.kueue.cache.hierarchy import Manager
 from fakekube_controllers.kueue.cache.localqueue import LocalQueue, LocalQueueReference
-from fakekube_controllers.kueue.cache.snapshot import CohortState, Snapshot
+from fakekube_controllers.kueue.cache.snapshot import Snapshot
+from fakekube_controllers.kueue.cache.snapshots import Snapshots
 from fakekube_controllers.kueue.workload import states
 
 READY, NOT_FOUND = ("True", "Ready", "Can admit new workloads"), ("False", "NotFound", "ClusterQueue not found")
@@ -44,12 +45,7 @@ class Cache:
         self.when_pods_ready_changes: Callable[[], None] = _nothing
         """Called after a Workload changed, while it is tracked whether pods are ready."""
         self._settings = settings
-        # what the last snapshot saw, and what of it changed since
-        self._states: dict[str, ClusterQueueState] = {}
-        self._inactive: dict[str, None] = {}
-        self._cohort_states: dict[str, CohortState] = {}
-        self._changed: dict[str, None] = {}
-        self._is_tree_changed = False
+        self._snapshots = Snapshots(self.hm)
 
     @property
     def _uses_tas(self) -> bool:
@@ -67,7 +63,7 @@ class Cache:
         if name in self.hm.cluster_queues:
             self.update_cluster_queue(cluster_queue)
             return
-        added = ClusterQueue(name, self._settings, self._changed)
+        added = ClusterQueue(name, self._settings, self._snapshots.changed)
         self.hm.add_cluster_queue(added)
         self._update_cluster_queue(added, cluster_queue)
         for local_queue in local_queues:
@@ -86,7 +82,7 @@ class Cache:
         old_parent = found.parent_cohort
         self.hm.update_cluster_queue_edge(found.name, (cluster_queue.get("spec") or meta.EMPTY).get("cohortName") or "")
         if found.update(cluster_queue, self.resource_flavors, self.admission_checks, old_parent):
-            self._is_tree_changed = True
+            self._snapshots.is_tree_changed = True
 
     def delete_cluster_queue(self, name: str) -> None:
         """Take a ClusterQueue out: its cohort has its quota no longer."""
@@ -94,7 +90,7 @@ class Cache:
         if found is None:
             return
         parent = found.parent_cohort
-        self._is_tree_changed = True
+        self._snapshots.is_tree_changed = True
         self.hm.delete_cluster_queue(name)
         if parent is not None:
             parent.update_tree()
@@ -150,7 +146,7 @@ class Cache:
     def add_or_update_cohort(self, cohort: ReadOnlyTree) -> None:
         """Take what the object of a cohort says."""
         name = meta.name_of(cohort)
-        self._is_tree_changed = True
+        self._snapshots.is_tree_changed = True
         found = self.hm.add_cohort(name)
         old_parent = found.parent_cohort
         self.hm.update_cohort_edge(name, (cohort.get("spec") or meta.EMPTY).get("parentName") or "")
@@ -162,7 +158,7 @@ class Cache:
         found = self.hm.cohorts.get(name)
         if found is None:
             return
-        self._is_tree_changed = True
+        self._snapshots.is_tree_changed = True
         old_parent = found.parent_cohort
         self.hm.delete_cohort(name)
         self._update_after_edge(self.hm.cohorts.get(name), old_parent)
@@ -325,40 +321,8 @@ class Cache:
 
         Looks anew only at what changed since the last one.
         """
-        if self._is_tree_changed:
-            for seen in (self._states, self._inactive, self._cohort_states):
-                seen.clear()
-            for cohort in self.hm.cohorts.values():
-                self._see_cohort(cohort)
-            self._is_tree_changed = False
-            self._changed.update(dict.fromkeys(self.hm.cluster_queues))
-        for name in self._changed:
-            found = self.hm.cluster_queues.get(name)
-            if found is not None:
-                self._see(found)
-        self._changed.clear()
         tas = self._settings.tas.snapshot() if self._settings.tas is not None and self._uses_tas else {}
-        return Snapshot(
-            dict(self._states), dict(self._cohort_states), self.resource_flavors, dict(self._inactive), tas)
-
-    def _see(self, found: ClusterQueue) -> None:
-        """Take how a ClusterQueue and the cohorts above it are now."""
-        name, parent = found.name, found.parent_cohort
-        if not found.active() or (parent is not None and parent.is_cyclic) or found.is_waiting_for_tas():
-            self._states.pop(name, None)
-            self._inactive[name] = None
-        else:
-            self._inactive.pop(name, None)
-            self._states[name] = found.frozen()
-        for cohort in found.path_parent_to_root():
-            self._see_cohort(cohort)
-
-    def _see_cohort(self, cohort: Cohort) -> None:
-        if not cohort.is_cyclic and (cohort.name not in self._cohort_states or not cohort.resource_node.is_shared):
-            parent = cohort.parent()
-            self._cohort_states[cohort.name] = CohortState(
-                cohort.name, parent.name if parent is not None else "", tuple(cohort.cohorts), tuple(cohort.cluster_queues),
-                cohort.resource_node.shared(), cohort.fair_weight)
+        return self._snapshots.take(self.resource_flavors, tas)
 
     def cluster_queue_share(self, name: str) -> DRS:
         """The share of a ClusterQueue."""

@@ -18,6 +18,7 @@ from fakekube_controllers.kueue.jobframework import (
     ancestors,
     construction,
     ensuring,
+    measures,
     objects,
     pods_ready,
     priorities,
@@ -36,7 +37,7 @@ from fakekube_controllers.kueue.jobframework.job import (
     GenericJob,
     UnretryableError,
 )
-from fakekube_controllers.kueue.workload import finish, patching, podsetcounts, reasons, requeue, reservation, states
+from fakekube_controllers.kueue.workload import finish, patching, podsetcounts, reasons, reservation, states
 
 log = logging.getLogger(__name__)
 
@@ -161,14 +162,7 @@ class JobReconciler:
         created = await framework.client.create(names.WORKLOADS, workload)
         framework.wrote(key, names.WORKLOADS, created)
         framework.event(job.obj, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
-        self._count_created(job)
-
-    def _count_created(self, job: GenericJob) -> None:
-        """Say how long a new job has waited for its Workload."""
-        if self.options.kueue is None or not self.features.MetricForWorkloadCreationLatency or meta.generation_of(job.obj) > 1:
-            return
-        seconds = self.framework.clock.time() - times.parse_time(job.obj["metadata"]["creationTimestamp"])
-        self.options.kueue.metrics.observe("workload_creation_latency_seconds", seconds, job.resource.kind)
+        measures.count_created(self.framework, self.options.kueue, job)
 
     async def _reconcile_workload(self, key: ObjectKey, job: GenericJob, workload: ReadOnlyTree) -> Result | None:
         framework = self.framework
@@ -266,18 +260,8 @@ class JobReconciler:
             manager_prefix=names.JOB_CONTROLLER_NAME, now=self.framework.clock.time(), features=self.features)
         self.framework.wrote(key, names.WORKLOADS, written)
         if status == "True":
-            self._count_ready(workload)
+            measures.count_ready(self.framework, self.options.kueue, workload)
         return True
-
-    def _count_ready(self, workload: ReadOnlyTree) -> None:
-        """Say how long it took, since it was queued and since its admission, until it was ready."""
-        kueue, admitted = self.options.kueue, states.condition(workload, reasons.ADMITTED)
-        if kueue is None or admitted is None:
-            return
-        now = self.framework.clock.time()
-        kueue.metrics.ready(
-            workload, requeue.queued_wait_time(workload, now=now), now - times.parse_time(admitted["lastTransitionTime"]),
-            expose_local_queue_metrics=kueue.should_expose_local_queue_metrics_for_workload(workload))
 
     async def _reconcile_evicted(self, key: ObjectKey, job: GenericJob, workload: ReadOnlyTree) -> Result | None:
         """Stop the job, and give its quota back once no pod of it is left."""

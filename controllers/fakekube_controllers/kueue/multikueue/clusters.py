@@ -129,7 +129,7 @@ class ClusterReconciler:
     async def _connect(self, cluster: ReadOnlyTree) -> Result | None:
         name = meta.name_of(cluster)
         remote = self._clusters.remote(name)
-        was_connected = remote.is_connected
+        before = remote.connections
         try:
             config = kubeconfigs.load(cluster, self._secrets, self._kueue.configuration.namespace, self._kueue.features)
         except CannotLoad as error:
@@ -146,7 +146,7 @@ class ClusterReconciler:
             wait = await remote.connect(config)
         if wait is not None:
             return Result(wait, daemon=True)
-        if not was_connected:
+        if remote.connections != before:
             self._clusters.on_connected(name)
         await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "True", "Active", "Connected")
         return None

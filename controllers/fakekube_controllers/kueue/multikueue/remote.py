@@ -60,6 +60,7 @@ class RemoteClient:
         self.is_connected = False
         self.lost_since: float | None = ctx.clock.time()
         self.failed_attempts, self._next_attempt = 0, 0.0
+        self.connections = 0  # that were made so far
         self._client: Client | None = None
         self._config = ""
         self._watches: list[_Watch] = []
@@ -107,6 +108,7 @@ class RemoteClient:
             if await integrations.is_served(ctx.client, adapter.resource):
                 await self._watch(adapter.resource, adapter.workload_keys_for)
         self.is_connected, self.lost_since = True, None
+        self.connections += 1
 
     async def _watch(self, resource: Resource, keys: Callable[[ReadOnlyTree], Iterable[Request]]) -> None:
         watch = _Watch(self, keys)

@@ -15,7 +15,8 @@ from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue.queues.heap import Heap, Order
 from fakekube_controllers.kueue.queues.requeue_reason import IMMEDIATE, STICKY, WHOLE_CLASS, RequeueReason
 from fakekube_controllers.kueue.workload import reasons, states
-from fakekube_controllers.kueue.workload.info import SCHEDULING_HASH_UNKNOWN, Info, Ordering, effective_priority
+from fakekube_controllers.kueue.workload.info import Info, Ordering, effective_priority
+from fakekube_controllers.kueue.workload.scheduling_hash import SCHEDULING_HASH_UNKNOWN
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.labels import Selector

@@ -20,6 +20,7 @@ from fakekube_controllers.kueue.queues.inadmissible import (
     InadmissibleRequeuer,
 )
 from fakekube_controllers.kueue.queues.known import NOWHERE, KnownQueues, LocalQueue
+from fakekube_controllers.kueue.queues.listeners import Listeners
 from fakekube_controllers.kueue.queues.requeue_reason import RequeueReason
 from fakekube_controllers.kueue.queues.second_pass import SecondPassQueue
 from fakekube_controllers.kueue.workload import states
@@ -27,10 +28,6 @@ from fakekube_controllers.kueue.workload.info import Info, InfoOptions, Ordering
 
 if TYPE_CHECKING:
     from fakekube.util.clock import Clock
-
-UpdateWatcher = Callable[[ReadOnlyTree | None, ReadOnlyTree | None], object]
-"""Is told an object before and after a change."""
-
 
 class Objects(Protocol):
     """What the queues look up."""
@@ -48,14 +45,15 @@ class Objects(Protocol):
         """Labels of a namespace; None if it is not there."""
 
 
-class Queues(KnownQueues):
+class Queues(KnownQueues, Listeners):
     """``is_cluster_queue_active`` is the cache's word on whether a ClusterQueue may admit."""
 
     def __init__(
         self, clock: "Clock", objects: Objects, *, is_cluster_queue_active: Callable[[str], bool],
         options: InfoOptions, ordering: Ordering,
     ) -> None:
-        super().__init__()
+        KnownQueues.__init__(self)
+        Listeners.__init__(self)
         self._clock, self._objects, self._is_active = clock, objects, is_cluster_queue_active
         self._options, self._ordering = options, ordering
         self._finished: dict[ObjectKey, LocalQueueKey] = {}
@@ -63,40 +61,10 @@ class Queues(KnownQueues):
         self._second_pass = SecondPassQueue()
         self._busy: dict[str, None] = {}  # ClusterQueues with something in the heap or inflight
         self._is_open = False
-        self._listeners: list[Callable[[], object]] = []
-        self._watchers: list[UpdateWatcher] = []
-        self._topology_watchers: list[UpdateWatcher] = []
         long = options.features.SchedulerLongRequeueInterval
         self._requeuer = InadmissibleRequeuer(
             clock, self._cohorts, self._queue_inadmissible_workloads,
             LONG_BATCH_PERIOD_SECONDS if long else BATCH_PERIOD_SECONDS)
-
-    def on_broadcast(self, listener: Callable[[], object]) -> None:
-        """Call a function whenever a head may be there that was not, or may be admitted now."""
-        self._listeners.append(listener)
-
-    def broadcast(self) -> None:
-        """Tell the listeners."""
-        for listener in self._listeners:
-            listener()
-
-    def add_workload_update_watcher(self, watcher: UpdateWatcher) -> None:
-        """Tell a function of changes that no event tells of."""
-        self._watchers.append(watcher)
-
-    def notify_workload_update_watchers(self, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> None:
-        """Tell the watchers."""
-        for watcher in self._watchers:
-            watcher(old, new)
-
-    def add_topology_update_watcher(self, watcher: UpdateWatcher) -> None:
-        """Tell a function of changes of Topologies."""
-        self._topology_watchers.append(watcher)
-
-    def notify_topology_update_watchers(self, old: ReadOnlyTree | None, new: ReadOnlyTree | None) -> None:
-        """Tell the watchers."""
-        for watcher in self._topology_watchers:
-            watcher(old, new)
 
     def open(self) -> None:
         """Give heads from now on: all that has quota is known."""

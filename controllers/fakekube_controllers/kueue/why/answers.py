@@ -187,10 +187,17 @@ class Answers:
         workload = self._workload_of(pod)
         if workload is None:
             return Answer(about, "Gated", f"is held back by {names(gates)}, and has no workload yet")
-        told = self.workload(workload)
+        told, name = self.workload(workload), meta.name_of(workload)
+        finished, admission = states.condition(workload, reasons.FINISHED), states.admission(workload)
+        if told.state == "Finished" and finished is not None:
+            until = f", and its workload {name} has finished: {finished['reason']}: {finished['message']}"
+        elif told.state == "Well" and admission is not None:
+            count = sum(each.get("count", 1) for each in admission["podSetAssignments"])
+            until = f", and its workload {name} is admitted for {count} pods"
+        else:
+            until = f" until its workload {name} is admitted"
         return Answer(
-            about, "Gated", f"is held back by {names(gates)} until its workload {meta.name_of(workload)} is admitted",
-            changes=told.changes, alternatives=told.alternatives)
+            about, "Gated", f"is held back by {names(gates)}{until}", changes=told.changes, alternatives=told.alternatives)
 
     def _workload_of(self, job: ReadOnlyTree) -> ReadOnlyTree | None:
         """The newest Workload of a job that has not finished, else the newest, by its owner, name

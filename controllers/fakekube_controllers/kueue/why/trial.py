@@ -17,7 +17,8 @@ from fakekube_controllers.kueue.scheduler.preemption.common.types import Preempt
 from fakekube_controllers.kueue.scheduler.preemption.preemptor import Preemptor
 from fakekube_controllers.kueue.why import domains, shortfall
 from fakekube_controllers.kueue.why.domains import RoomNeed
-from fakekube_controllers.kueue.workload.info import SCHEDULING_HASH_UNKNOWN, Info, Usage
+from fakekube_controllers.kueue.workload.info import Info, Usage
+from fakekube_controllers.kueue.workload.scheduling_hash import SCHEDULING_HASH_UNKNOWN
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.meta import ObjectKey

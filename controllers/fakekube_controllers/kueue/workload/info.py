@@ -6,10 +6,7 @@ usage.go, pkg/util/priority. Left out: resources that resource claims stand for.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import Any, NamedTuple
-
-import orjson
 
 from fakekube.apimachinery import conditions, meta, strconv, times
 from fakekube.apimachinery.pod_resources import NOTHING
@@ -20,8 +17,7 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.resources import FlavorResource, FlavorResourceQuantities, Requests
 from fakekube_controllers.kueue.topology.assignments import domains_of
 from fakekube_controllers.kueue.workload.podrequests import pod_set_requests
-
-SCHEDULING_HASH_UNKNOWN = "unknown"
+from fakekube_controllers.kueue.workload.scheduling_hash import SCHEDULING_HASH_UNKNOWN, scheduling_hash
 
 
 class InfoOptions(NamedTuple):
@@ -164,7 +160,9 @@ class Info:
     def scheduling_hash(self) -> str:
         """The same for Workloads that every scheduling decision would treat alike."""
         if self._hash is None:
-            self._hash = _scheduling_hash(self.obj, self.total_requests, self._features)
+            requested = [(each.count, each.requests) for each in self.total_requests]
+            self._hash = scheduling_hash(
+                self.obj, requested, effective_priority(self.obj, self._features), self._features)
         return self._hash
 
     def can_be_partially_admitted(self) -> bool:
@@ -317,36 +315,3 @@ class Ordering(NamedTuple):
 
 
 # -- equivalence --------------------------------------------------------------------------------
-
-_SPEC_FIELDS = (
-    "nodeSelector", "affinity", "tolerations", "runtimeClassName", "priority", "topologySpreadConstraints", "overhead",
-    "resourceClaims",
-)
-
-
-def _spec_shape(spec: ReadOnlyTree) -> dict[str, Any]:
-    shape: dict[str, Any] = {name: spec.get(name) for name in _SPEC_FIELDS}
-    for name in ("initContainers", "containers"):
-        shape[name] = [
-            ((container.get("resources") or NOTHING).get("requests"), container.get("ports"))
-            for container in spec.get(name) or ()
-        ]
-    shape["resources"] = (spec.get("resources") or NOTHING).get("requests")
-    return shape
-
-
-def _scheduling_hash(obj: ReadOnlyTree, total_requests: Sequence[PodSetResources], features: Features) -> str:
-    if not features.SchedulingEquivalenceHashing:
-        return SCHEDULING_HASH_UNKNOWN
-    podsets = []
-    for index, podset in enumerate(obj["spec"]["podSets"]):
-        known = total_requests[index] if index < len(total_requests) else None
-        podsets.append((
-            podset["name"], _spec_shape(podset["template"]["spec"]), known.count if known else podset["count"],
-            known.requests if known else None, podset.get("minCount"), podset.get("topologyRequest"),
-        ))
-    allowed = None
-    if features.ConcurrentAdmission:
-        allowed = meta.annotations_of(obj).get(names.WORKLOAD_ALLOWED_RESOURCE_FLAVORS_ANNOTATION)
-    shape = (podsets, effective_priority(obj, features), allowed)
-    return sha256(orjson.dumps(shape, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]

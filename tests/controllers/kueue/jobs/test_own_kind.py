@@ -7,7 +7,7 @@ from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.configuration import FRAMEWORKS, Configuration, Integrations
 from fakekube_controllers.kueue.jobframework.integrations import of_packages
 from tests.controllers.kueue.jobs.conftest import QUEUE, condition_of
-from tests.controllers.kueue.jobs.web import WEB, WEBS
+from tests.controllers.kueue.jobs.web import WEB, WEBS, Web
 from tests.controllers.world import NAMESPACE, pod_template
 
 DEFINITION = {
@@ -80,3 +80,26 @@ async def test_a_kind_of_ones_own_has_the_webhook_of_all(jobs):
     with pytest.raises(APIError, match=r"metadata.labels\[kueue.x-k8s.io/queue-name\]: .* field is immutable"):
         await jobs.client.patch(WEBS, "w", NAMESPACE, {"metadata": {"labels": {names.QUEUE_LABEL: "r"}}, "spec": {
             "suspend": False}})
+
+
+class Broken(Web):
+    """One whose author has made a mistake."""
+
+    def finished(self):
+        raise RuntimeError("a mistake")
+
+
+async def test_a_kind_that_raises_stops_nobody_else(jobs, monkeypatch, caplog):
+    """Given a kind whose integration raises When one of it and a Job are queued Then the mistake is
+    told with its place, the Job is admitted, and the one runs when the mistake is mended."""
+    monkeypatch.setattr(Web, "finished", Broken.finished)
+    await create(jobs)
+    await jobs.advance(1)
+    told = [record.exc_info[1] for record in caplog.records if record.exc_info]
+    assert {str(error) for error in told} == {"a mistake"}
+    await jobs.create()
+    await jobs.advance(1)
+    assert [each for each in await jobs.workloads() if each["metadata"]["name"].startswith("job-")]
+    monkeypatch.undo()
+    await jobs.advance(600)
+    assert [each for each in await jobs.workloads() if each["metadata"]["name"].startswith("web-w-")]

@@ -7,10 +7,12 @@ import pytest
 import yaml
 
 from fakekube.apimachinery import conditions
-from fakekube.client.resources import SECRETS
+from fakekube.client.resources import JOBS, SECRETS
 from fakekube.composition.fleet import Fleet
 from fakekube_controllers.kueue.multikueue.remote import retry_after
 from fakekube_controllers.kueue.names import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, MULTIKUEUE_CONFIGS
+from tests.controllers.kueue.multikueue import workers
+from tests.controllers.kueue.multikueue.workers import MANAGER
 
 pytestmark = pytest.mark.fakekube(controllers="*,kueue", nodes=0, fleet="manager,worker1,worker2")
 
@@ -94,6 +96,25 @@ async def test_unsafe_kubeconfigs_are_refused(fake_fleet: Fleet) -> None:
         assert await active(fake_fleet, "worker1") == ("False", "InsecureKubeConfig", f"load client config failed: {text}")
     await put_secret(fake_fleet, "worker1", fake_fleet.kubeconfig("worker1"))
     assert await active(fake_fleet, "worker1") == ("True", "Active", "Connected")
+
+
+@pytest.mark.fakekube(nodes=1)
+async def test_a_kubeconfig_that_leads_back(fake_fleet: Fleet) -> None:
+    """Given a kubeconfig that leads to the manager itself, when a Job is queued, then it is not
+    sent anywhere, and its check goes on waiting; when it leads to a worker, the Job runs there.
+    """
+    await workers.set_up(fake_fleet, ("2",))
+    good = await fake_fleet[MANAGER].client.get(SECRETS, "worker1", "kueue-system")
+    await put_secret(fake_fleet, "worker1", fake_fleet.kubeconfig(MANAGER))
+    await fake_fleet[MANAGER].client.create(JOBS, workers.job())
+    await fake_fleet.advance("1m")
+    [workload] = await workers.workloads(fake_fleet, MANAGER)
+    assert workers.condition(workload, "Admitted")[0] != "True"
+    assert len(await workers.jobs(fake_fleet, MANAGER)) == 1
+    assert await workers.pods(fake_fleet, MANAGER) == []
+    await put_secret(fake_fleet, "worker1", base64.b64decode(good["data"]["kubeconfig"]).decode())
+    await fake_fleet.advance("2m")
+    assert len(await workers.pods(fake_fleet, "worker1")) == 1
 
 
 @pytest.mark.spec("KUEUE-151")

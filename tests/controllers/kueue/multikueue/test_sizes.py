@@ -126,6 +126,37 @@ async def test_a_worker_vanishes_while_a_job_grows(fake_fleet: Fleet) -> None:
     assert await workers.workloads(fake_fleet, "worker1") == []
 
 
+async def scale_the_cluster_there(fleet: Fleet, replicas: int) -> None:
+    """Somebody on the worker scales the RayCluster of the RayJob's copy."""
+    worker = fleet["worker1"].client
+    [cluster] = (await worker.list(RAY_CLUSTERS, NS)).items
+    patch = [{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": replicas}]
+    await worker.patch(RAY_CLUSTERS, cluster["metadata"]["name"], NS, patch, type="json")
+    await fleet.advance("1m")
+
+
+@WITH_RAY
+@pytest.mark.spec("KUEUE-126", "KUEUE-163")
+async def test_somebody_scales_the_cluster_of_a_ray_job_on_its_worker(fake_fleet: Fleet) -> None:
+    """Given an elastic RayJob on a worker, when somebody there scales its RayCluster, then pods
+    beyond its quota stay gated, it takes no more quota, and runs on; when the RayJob is deleted
+    here, nothing of it is left there.
+    """
+    await workers.set_up(fake_fleet, ("1",))
+    await queue(fake_fleet, RAY_JOBS, kinds.ray_job(1, ELASTIC))
+    for replicas in (3, 1, 9, 2):
+        await scale_the_cluster_there(fake_fleet, replicas)
+        found = await workers.pods(fake_fleet, "worker1")
+        assert (await running(fake_fleet, "worker1"), len(found)) == (2, replicas + 1)
+        for member in (MANAGER, "worker1"):
+            [workload] = await unfinished(fake_fleet, member)
+            assert [each["count"] for each in workload["spec"]["podSets"]] == [1, 1]
+    await fake_fleet[MANAGER].client.delete(RAY_JOBS, "j", NS, propagation_policy="Background")
+    await fake_fleet.advance("2m")
+    for member in fake_fleet:
+        assert await workers.workloads(fake_fleet, member) == await workers.pods(fake_fleet, member) == []
+
+
 @WITH_RAY
 @pytest.mark.spec("KUEUE-126", "KUEUE-163")
 async def test_the_copy_of_a_ray_job_stays_as_large_as_it_was(fake_fleet: Fleet) -> None:

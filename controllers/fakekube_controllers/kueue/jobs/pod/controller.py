@@ -5,10 +5,8 @@ pkg/controller/jobs/pod/pod_controller.go. Left out: expectations of what was
 finalized; ``Framework`` waits until the caches show what was written.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -27,9 +25,8 @@ from fakekube_controllers.kueue.jobframework.job import (
     Matching,
     UnretryableError,
 )
-from fakekube_controllers.kueue.jobs.pod import groups, members
+from fakekube_controllers.kueue.jobs.pod import composing, groups, members
 from fakekube_controllers.kueue.podset import InvalidPodSetInfo, PodSetInfo
-from fakekube_controllers.kueue.topology import requests
 from fakekube_controllers.kueue.workload import states
 
 NOT_FOUND = 404
@@ -135,7 +132,7 @@ class Pod(ComposableJob):
         """One of a single pod, one a role of a group. Raises CannotCompose,
         TopologyRequestError.
         """
-        make = partial(pod_set_of, features=self.features)
+        make = partial(composing.pod_set_of, features=self.features)
         if self.group is None:
             return [make(self.obj)]
         if groups.is_fast(self.obj):
@@ -164,7 +161,7 @@ class Pod(ComposableJob):
         if workload["spec"].get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(self.obj):
             return Matching(None, [workload])
         found = groups.sort_out(self.group, workload["spec"]["podSets"], self.now)
-        made = groups.pod_sets(found.kept, partial(pod_set_of, features=self.features))
+        made = groups.pod_sets(found.kept, partial(composing.pod_set_of, features=self.features))
         if not found.kept or not self._is_equivalent(workload, made):
             return Matching(None, [workload])
         return await self.hold_against(framework, workload, found)
@@ -214,7 +211,7 @@ class Pod(ComposableJob):
         active, inactive = groups.partition(self.group)
         for pod in inactive:
             await self.let_go(framework, pod)
-        count = self._checked_count(framework, active)
+        count = composing.checked_count(framework, self, active)
         if len(active) > count:
             active = groups.sorted_active(active)
             await self._remove_excess(framework, active[count:])
@@ -232,11 +229,11 @@ class Pod(ComposableJob):
         metadata = workload["metadata"]
         metadata["ownerReferences"] = members.with_owners((), self.members())
         integrations = framework.configuration.integrations
-        copied = self._copied(meta.labels_of, integrations.label_keys_to_copy, "label")
+        copied = composing.copied(self.members(), meta.labels_of, integrations.label_keys_to_copy, "label")
         if copied:
             metadata["labels"] = {**(metadata.get("labels") or {}), **copied}
         if self.features.CustomMetricLabels:
-            copied = self._copied(meta.annotations_of, integrations.annotation_keys_to_copy, "annotation")
+            copied = composing.copied(self.members(), meta.annotations_of, integrations.annotation_keys_to_copy, "annotation")
             metadata["annotations"] = {**metadata["annotations"], **copied}
         return workload
 
@@ -247,27 +244,6 @@ class Pod(ComposableJob):
         workload = construction.new_workload(name, self.obj, pod_sets, framework.configuration)
         construction.put_owner(workload, self.obj)
         return workload
-
-    def _checked_count(self, framework: Framework, active: Sequence[Tree]) -> int:
-        try:
-            return groups.check(self.members(), active, self.features)
-        except groups.TooFewPods as error:
-            framework.event(self.obj, "Warning", "ErrWorkloadCompose", str(error))
-            raise UnretryableError(str(error)) from error
-        except groups.CannotCompose as error:
-            if error.is_retried:
-                raise
-            raise UnretryableError(str(error)) from error
-
-    def _copied(self, values_of: Callable[[ReadOnlyTree], Any], keys: Iterable[str], kind: str) -> dict[str, str]:
-        """What the pods have under some keys, which must be the same. Raises CannotCompose."""
-        found: dict[str, str] = {}
-        for pod in self.members():
-            for key in keys:
-                value = values_of(pod).get(key)
-                if value is not None and found.setdefault(key, value) != value:
-                    raise groups.CannotCompose(f"constructing workload: pods have different {kind} values", is_retried=True)
-        return found
 
     # its life
 
@@ -364,15 +340,3 @@ class Pod(ComposableJob):
     def restore_podsets_info(self, infos: list[PodSetInfo]) -> bool:
         """A pod that was started is what it is."""
         return False
-
-
-def pod_set_of(pod: ReadOnlyTree, features: Features) -> Tree:
-    """The pod set of a single pod. Raises TopologyRequestError."""
-    spec = deepcopy(pod["spec"])
-    made: Tree = {"name": names.DEFAULT_PODSET_NAME, "count": 1, "template": {"metadata": {}, "spec": spec}}
-    if features.TopologyAwareScheduling:
-        request = requests.topology_request(
-            pod["metadata"], features, pod_index_label=names.POD_GROUP_POD_INDEX_LABEL)
-        if request is not None:
-            made["topologyRequest"] = request
-    return made

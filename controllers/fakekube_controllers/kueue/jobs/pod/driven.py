@@ -17,8 +17,8 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.framework import Framework
 from fakekube_controllers.kueue.jobframework.job import Finished, Matching, UnretryableError
-from fakekube_controllers.kueue.jobs.pod import groups, sets
-from fakekube_controllers.kueue.jobs.pod.controller import Pod, pod_set_of
+from fakekube_controllers.kueue.jobs.pod import composing, groups, sets
+from fakekube_controllers.kueue.jobs.pod.controller import Pod
 from fakekube_controllers.kueue.topology.requests import TopologyRequestError
 
 EXISTS = 409
@@ -79,7 +79,7 @@ class PodOrGroupWithSets(Pod):
         """Those of the sets. Raises CannotCompose, TopologyRequestError."""
         if self.sets is None:
             return await super().pod_sets(client)
-        return sets.pod_sets(self.sets, self.obj, partial(pod_set_of, features=self.features), self.features)
+        return sets.pod_sets(self.sets, self.obj, partial(composing.pod_set_of, features=self.features), self.features)
 
     async def find_matching_workloads(self, framework: Framework) -> Matching:
         """The Workload of the sets; on the way pods that are too many are deleted."""
