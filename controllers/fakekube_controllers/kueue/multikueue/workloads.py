@@ -61,7 +61,7 @@ class WorkloadReconciler:
         def connected(cluster: str) -> None:
             for workload in self._workloads.list():
                 chosen = states.cluster_name(workload)
-                # also those that wait for any worker: upstream forgets what found none, or was refused
+                # also what waits for any worker: upstream forgets such, if it found none before
                 is_open = not chosen and states.has_quota_reservation(workload) and not states.is_finished(workload)
                 if is_open or (chosen == cluster and not states.is_admitted(workload)):
                     changed(meta.key_of(workload))
