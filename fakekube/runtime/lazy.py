@@ -138,6 +138,8 @@ class LazyController:
 
         assert self._context is not None, "it was started"
         registration = self._context().add_handler(resource, seen, changed, since=since)
+        # who waits for a first object waits for its definition, too
+        self._context().informer(resource, since=since).reflector.is_optional = True
         self._cancels.append(registration.remove)
 
     def _start_soon(self, *, by_informer: bool = False) -> None:

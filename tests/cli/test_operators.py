@@ -132,7 +132,7 @@ def test_an_operator_brings_several_webhooks_in_one_configuration(serve: Callabl
 def test_run_takes_kueue_to_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
     """Given a server without Kueue and a configuration of it / when Kueue runs beside the server /
     then its webhooks and conversions are asked over HTTPS, and a Job is let in; what is wrong in
-    the configuration is told before anything is done.
+    the configuration is told before anything is done; nothing is told of kinds that may come.
     """
     server, config = serve("--nodes", "1"), tmp_path / "kueue.yaml"
     config.write_text("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmanageJobsWithoutQueueName: true\n")
@@ -175,6 +175,7 @@ def test_run_takes_kueue_to_a_server(serve: Callable[..., Serving], tmp_path: Pa
         assert [each["metadata"]["ownerReferences"][0]["name"] for each in waiting] == ["k"]
         process.send_signal(signal.SIGINT)
         assert process.wait(START_SECONDS) == 0
+        assert "404" not in process.stderr.read()  # of kinds that are not there
 
 
 def test_an_operator_with_a_lease_waits_for_it(serve: Callable[..., Serving], tmp_path: Path) -> None:
