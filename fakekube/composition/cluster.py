@@ -144,8 +144,7 @@ class Cluster(Timed):
         if state is not None:
             self.apiserver.first_objects.started = state.started
             self._remembered = state.components
-            # draws what nobody drew before
-            self._manager_name = f"manager from {state.revision} on"
+            self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers, why=self.why, trace=self.trace, faults=lambda: self.faults)
@@ -171,9 +170,7 @@ class Cluster(Timed):
 
     @property
     def faults(self) -> "Faults":
-        """What goes wrong on purpose: ``cluster.faults.add(resources="jobs", error="EtcdTimeout")``
-        (docs/faults.md).
-        """
+        """What goes wrong on purpose: ``cluster.faults.add(...)``, see docs/faults.md."""
         if self._faults is None:
             from fakekube.composition.clusterfaults import ClusterFaults
 
@@ -181,6 +178,11 @@ class Cluster(Timed):
                 lambda: self.apiserver, self._controllers, clock=self._clock, rng=self.rng, driver=self.driver,
                 tasks=self.tasks, calls=self._calls)
         return self._faults.faults
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether anybody has asked for ``faults``."""
+        return self._faults is not None
 
     @property
     def metrics(self) -> "Metrics":
@@ -196,8 +198,8 @@ class Cluster(Timed):
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             await self.stop()
-            if self._faults is not None:
-                self._faults.faults.check()  # which raises FaultNeverMet
+            if self.has_faults:
+                self.faults.check()  # which raises FaultNeverMet
             return
         await self.close()
         self.driver.note_failure(error)

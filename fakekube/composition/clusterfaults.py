@@ -63,6 +63,7 @@ class ClusterFaults:
     ) -> None:
         self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
+        self._restarting: dict[str, None] = {}
         seed = driver.transit.choices.seed if driver.transit is not None else None
         self.faults = Faults(clock, rng.fork("faults" if seed is None else f"faults of the seed {seed}"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
@@ -83,10 +84,16 @@ class ClusterFaults:
         """Let a component die and start again.
 
         Returns once it lives, unless it is the component itself that waits: that does not see it.
+        What is on its way up already is dead, and who asks while components start or stop, as they
+        do themselves, is not waited for.
         """
-        over = asyncio.Event()
+        if name in self._restarting:
+            return
+        self._restarting[name] = None
+        waits, over = not self._controllers.are_changing, asyncio.Event()
         self._tasks.spawn(self._restart(name, over.set), f"crash of {name}")
-        await over.wait()
+        if waits:
+            await over.wait()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
         controllers = self._controllers
@@ -95,6 +102,7 @@ class ClusterFaults:
                 if controllers.states[controller_name(name, list(controllers.states))]:  # the dead do not die
                     await controllers.restart_controller(name)
         finally:
+            self._restarting.pop(name, None)
             then()
 
     # what faults need of a server

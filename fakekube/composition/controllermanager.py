@@ -341,6 +341,11 @@ class ControllerManager:
             name: manager is not None and any(manager.is_running(part) for part in self._parts(name))
             for name in self._known()}
 
+    @property
+    def are_changing(self) -> bool:
+        """Whether one of them is being started or stopped by name."""
+        return self._changing.locked()
+
     def wish_like(self, other: "ControllerManager") -> None:
         """Start and stop what was started and stopped by name in another cluster."""
         self._wanted = dict(other._wanted)

@@ -83,6 +83,7 @@ class Fleet(Timed, Mapping[str, Cluster]):
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             await self.stop()
+            self._check_faults()
             return
         await self._close()
         self.driver.note_failure(error)
@@ -99,6 +100,15 @@ class Fleet(Timed, Mapping[str, Cluster]):
         """
         await self._close()
         self.driver.raise_failure()
+
+    def _check_faults(self) -> None:
+        """Raises FaultNeverMet for a fault that no member has met, of those at work in them."""
+        having = [cluster.faults for cluster in self._clusters.values() if cluster.has_faults]
+        met = [fault.rule for faults in having for fault in faults if fault.met]
+        for faults in having:
+            for fault in faults:
+                if fault.rule not in met:  # a plan of all is met by one
+                    fault.check()
 
     async def _close(self) -> None:
         if self._served is not None:

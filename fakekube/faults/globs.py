@@ -24,11 +24,6 @@ class Globs:
             compiled("(?s)\\A" + "".join(WILD.get(one) or f"\\x{{{ord(one):x}}}" for one in pattern) + "\\z")
             for pattern in patterns if _is_wild(pattern))
 
-    @property
-    def are_plain(self) -> bool:
-        """Whether each is one name."""
-        return not self._expressions
-
     def fit(self, text: str) -> bool:
         """Whether one of them is, or stands for, the text."""
         if text in self._plain:

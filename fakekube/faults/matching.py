@@ -60,11 +60,6 @@ class Matcher:
         self._namespaces, self._names, self._users = Globs(rule.namespaces), Globs(rule.names), Globs(rule.users)
         self._user_agents, self._components = Globs(rule.user_agents), Globs(rule.components)
 
-    @property
-    def plain_names(self) -> tuple[str, ...]:
-        """The names that it is about, if each is one name; empty otherwise."""
-        return self.rule.names if self._names.are_plain else ()
-
     def is_about(self, form: Form) -> bool:
         """Whether requests of a form may be meant."""
         verb, group, resource, subresource = form
@@ -79,6 +74,15 @@ class Matcher:
     def is_about_call(self, name: str) -> bool:
         """Whether calls of a webhook of that name are meant."""
         return not self.rule.names or self._names.fit(name)
+
+    def is_about_asked(self, info: RequestInfo, user: str, user_agent: str) -> bool:
+        """Whether requests of such a form for that namespace and name, by that user and agent, may
+        be meant.
+        """
+        rule = self.rule
+        return (not rule.namespaces or self._namespaces.fit(info.namespace)) and \
+            (not rule.names or not info.name or self._names.fit(info.name)) and \
+            (not rule.users or self._users.fit(user)) and (not rule.user_agents or self._user_agents.fit(user_agent))
 
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether a request of such a form is meant."""

@@ -8,7 +8,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from heapq import merge
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 KEPT_MEETINGS = 10_000
 KEPT_FORMS = 4_096
+FEW = 4
 OWN_PATHS = "/fakekube/"
 
 
@@ -79,9 +79,9 @@ class Fault:
     """
 
     def __init__(
-        self, faults: "Faults", rule: Rule, number: int, matcher: Matcher, rng: Rng, began: float, revision: int,
+        self, faults: "Faults", rule: Rule, matcher: Matcher, rng: Rng, began: float, revision: int,
     ) -> None:
-        self.rule, self.number, self._matcher, self._faults, self._rng = rule, number, matcher, faults, rng
+        self.rule, self._matcher, self._faults, self._rng = rule, matcher, faults, rng
         self.began, self.revision = began, revision
         self.ends_requests = rule.moment == "before" and (rule.error is not None or rule.cut == "before")
         self.seen = self.met = 0
@@ -117,10 +117,9 @@ class Fault:
         """Whether it may be about calls of a webhook of that name."""
         return self._matcher.is_about_call(name)
 
-    @property
-    def plain_names(self) -> tuple[str, ...]:
-        """The names of objects that it is about, if it says them one by one."""
-        return self._matcher.plain_names
+    def is_about_asked(self, info: RequestInfo, user: str, user_agent: str) -> bool:
+        """Whether it may be about such requests for that object, by that user and agent."""
+        return self._matcher.is_about_asked(info, user, user_agent)
 
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether the rule is about a request, whichever of those it takes."""
@@ -176,7 +175,8 @@ class Faults:
     def __init__(self, clock: Clock, rng: Rng, server: Server) -> None:
         self.clock, self._rng, self._server = clock, rng, server
         self._active: dict[str, Fault] = {}
-        self._by_form: dict[Form, tuple[dict[str, list[Fault]], list[Fault]]] = {}
+        self._by_form: dict[Form, list[Fault]] = {}
+        self._by_asked: dict[tuple[Form, str, str, str, str], list[Fault]] = {}
         self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
         self._added = 0
         self.on_change: list[Callable[[Fault], None]] = []
@@ -223,10 +223,11 @@ class Faults:
             made = made.model_copy(update={"name": self._free_name()})
         server = self._server
         fault = Fault(
-            self, made, self._added, Matcher(made, server.labels_of), self._rng.fork(f"{self._added} {made.name}"),
+            self, made, Matcher(made, server.labels_of), self._rng.fork(f"{self._added} {made.name}"),
             self.clock.time(), server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
+        self._by_asked.clear()
         for tell in self.on_change:
             tell(fault)
         return fault
@@ -238,6 +239,7 @@ class Faults:
         del self._active[fault.name]
         fault.removed = True
         self._by_form.clear()
+        self._by_asked.clear()
         for timer in fault.timers:
             timer.cancel()
         for tell in self.on_change:
@@ -291,34 +293,33 @@ class Faults:
         if found is None:
             if len(self._by_form) >= KEPT_FORMS:  # somebody asks for what is not served, in many ways
                 self._by_form.clear()
-            found = self._by_form[form] = self._sorted(form)
-        by_name, others = found
-        about = by_name.get(info.name) if by_name else None
-        if not about and not others:
-            return []
-        if request.path.startswith(OWN_PATHS):
+            found = self._by_form[form] = [
+                fault for fault in self if fault.rule.webhook is None and fault.is_about(form)]
+        if len(found) > FEW:
+            found = self._about_asked(form, found, info, request)
+        if not found or request.path.startswith(OWN_PATHS):
             return []
         now = self.clock.time()
         met = []
-        for fault in merge(about, others, key=lambda fault: fault.number) if about else others:
+        for fault in found:
             if fault.takes(info, request, now):
                 met.append(fault)
                 if fault.ends_requests:
                     break  # nobody is left to meet the next
         return met
 
-    def _sorted(self, form: Form) -> tuple[dict[str, list[Fault]], list[Fault]]:
-        by_name: dict[str, list[Fault]] = {}
-        others: list[Fault] = []
-        for fault in self:
-            if fault.rule.webhook is not None or not fault.is_about(form):
-                continue
-            names = fault.plain_names if form[0] != "create" else ()
-            for name in names:
-                by_name.setdefault(name, []).append(fault)
-            if not names:
-                others.append(fault)
-        return by_name, others
+    def _about_asked(self, form: Form, among: list[Fault], info: RequestInfo, request: Request) -> list[Fault]:
+        """Those that may be about such a request for this object by this client: clients ask for
+        the same things again and again.
+        """
+        user = request.user.name if request.user is not None else ""
+        asked = form, info.namespace, info.name, user, request.headers.get("user-agent", "")
+        found = self._by_asked.get(asked)
+        if found is None:
+            if len(self._by_asked) >= KEPT_FORMS:
+                self._by_asked.clear()
+            found = self._by_asked[asked] = [fault for fault in among if fault.is_about_asked(info, user, asked[-1])]
+        return found
 
     def of_calls(self, name: str) -> Fault | None:
         """The fault that a call of a webhook meets, or of what converts the objects of a
