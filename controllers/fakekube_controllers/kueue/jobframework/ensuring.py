@@ -76,6 +76,9 @@ async def _prebuilt(framework: Framework, job: GenericJob, name: str) -> ReadOnl
     else:
         workload = await construction.ensure_prebuilt_workload_ownership(framework, workload, job.obj)
     if objects.is_elastic(job.obj, framework.features) and chains.replacement_for_key(workload) is not None:
+        # the scheduler finishes these, if it is not stopped before; upstream leaves them quota
+        for each in chains.superseded(workload, framework.workloads_of(job.resource.gvk, job.key)):
+            await _finish(framework, job, each, reasons.SLICE_REPLACED, chains.REPLACED)
         return workload  # the job is not of its size yet
     if isinstance(job, ComposableJob):
         in_sync = await job.equivalent_to_workload(framework, workload)

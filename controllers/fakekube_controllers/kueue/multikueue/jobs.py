@@ -120,7 +120,10 @@ class PodAdapter(ManagedByAdapter):
             await self.write_status(sides, pod, _pod_status(pod, remote))
 
     async def delete_remote_object(self, sides: Sides, key: Request) -> None:
-        """Delete the copies of the whole group, which wait for no others in their place."""
+        """Delete the copies of the whole group, which wait for no others in their place.
+
+        That of the key goes last: it is what the others are found by, if this is stopped before.
+        """
         remote = await sides.remote.get(PODS, key.name, key.namespace, missing_ok=True)
         group = group_name(remote) if remote is not None else ""
         if not group:
@@ -128,10 +131,10 @@ class PodAdapter(ManagedByAdapter):
             return
         copies = await sides.remote.list(
             PODS, key.namespace, label_selector=f"{names.MULTIKUEUE_ORIGIN_LABEL}={sides.origin}")
-        for pod in copies.items:
-            if group_name(pod) == group:
-                await patches.patch(sides.remote, PODS, pod, without_pod_finalizer)
-                await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
+        of_group = [pod for pod in copies.items if group_name(pod) == group]
+        for pod in sorted(of_group, key=lambda each: meta.name_of(each) == key.name):
+            await patches.patch(sides.remote, PODS, pod, without_pod_finalizer)
+            await sides.remote.delete(PODS, meta.name_of(pod), key.namespace, missing_ok=True)
 
 
 def group_name(pod: ReadOnlyTree) -> str:

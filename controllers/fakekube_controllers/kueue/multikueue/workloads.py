@@ -60,8 +60,10 @@ class WorkloadReconciler:
 
         def connected(cluster: str) -> None:
             for workload in self._workloads.list():
-                of = (states.cluster_name(workload), *states.status_of(workload).get("nominatedClusterNames", ()))
-                if cluster in of and not states.is_admitted(workload):
+                chosen = states.cluster_name(workload)
+                # also what waits for any worker: upstream forgets such, if it found none before
+                is_open = not chosen and states.has_quota_reservation(workload) and not states.is_finished(workload)
+                if is_open or (chosen == cluster and not states.is_admitted(workload)):
                     changed(meta.key_of(workload))
 
         def reconfigured(config: Tree) -> None:

@@ -156,6 +156,22 @@ def _normalized(unfinished: Sequence[Tree]) -> tuple[Tree | None, list[ToFinish]
     return selected, to_finish
 
 
+def superseded(workload: ReadOnlyTree, workloads: Iterable[Tree]) -> list[Tree]:
+    """Those of a job's Workloads that one which has quota took the place of, and that have not
+    finished: the one that it replaces, the one that this replaced, and so on.
+    """
+    if not states.has_quota_reservation(workload) or states.is_evicted(workload):
+        return []
+    by_key, found, seen = {_key(each): each for each in workloads}, list[Tree](), {_key(workload)}
+    key = replacement_for_key(workload)
+    while key is not None and key in by_key and key not in seen:
+        seen.add(key)
+        if not states.is_finished(by_key[key]):
+            found.append(by_key[key])
+        key = replacement_for_key(by_key[key])
+    return found
+
+
 def _replacements(unfinished: Sequence[Tree]) -> dict[str, Tree]:
     """By the slice that they replace; where two claim one, the one that has quota."""
     found: dict[str, Tree] = {}

@@ -70,11 +70,11 @@ async def elastic_across(fleet: Fleet) -> None:
 
 
 async def group_across(fleet: Fleet) -> None:
-    """A group of pods runs on a worker to its end."""
+    """A group of pods runs on a worker to its end; they do not end at once."""
     await workers.set_up(fleet, ("4", "0"))
-    for name in ("a", "b"):
+    for name, duration in (("a", "10m"), ("b", "12m")):
         pod = workers.job()["spec"]["template"]
-        annotations = {**pod["metadata"]["annotations"], names.POD_GROUP_TOTAL_COUNT_ANNOTATION: "2"}
+        annotations = {"fakekube.dev/run-duration": duration, names.POD_GROUP_TOTAL_COUNT_ANNOTATION: "2"}
         labels = {names.QUEUE_LABEL: "q", names.POD_GROUP_NAME_LABEL: "g"}
         metadata = {"name": name, "namespace": NS, "labels": labels, "annotations": annotations}
         await fleet[MANAGER].client.create(PODS, {"metadata": metadata, "spec": pod["spec"]})
@@ -82,15 +82,17 @@ async def group_across(fleet: Fleet) -> None:
 
 
 @asynccontextmanager
-async def _scene() -> AsyncIterator[Any]:
+async def scene() -> AsyncIterator[Any]:
+    """A manager and its workers, with a node each."""
     controllers = f"{CONTROLLERS},scheduler,kubelet,kueue"
     async with Fleet(MANAGER, *workers.WORKERS, nodes=1, controllers=controllers, clock="manual") as fleet:
         yield fleet
 
 
 PLAYS = [
-    Play(f"{act.__name__} of {home}", _scene, act, home)
+    Play(f"{act.__name__} of {home}", scene, act, home)
     for act, home in (
-        (job_to_its_end, MANAGER), (job_to_its_end, WORKER), (elastic_across, MANAGER), (lost_worker, WORKER),
-        (evicted_there, WORKER), (group_across, WORKER))]
+        (job_to_its_end, MANAGER), (job_to_its_end, WORKER), (elastic_across, MANAGER), (elastic_across, WORKER),
+        (lost_worker, MANAGER), (lost_worker, WORKER), (evicted_there, WORKER),
+        (group_across, MANAGER), (group_across, WORKER))]
 """Not all that there could be: see "Starting again" in docs/kueue.md."""

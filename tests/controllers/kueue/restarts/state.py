@@ -25,7 +25,7 @@ LEGITIMATE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "<uid>"),
     (re.compile(r'"podName": "[^"]*"'), '"podName": "*"'),
     # the scheduler replaces a slice, and the job's controller does where that did not come to it
-    (re.compile(r"a workload \(UID: <[^>]*>, JobUID: <[^>]*>\) due to workload slice aggregation"), "a new workload slice"))
+    (re.compile(r"a workload \(UID: <[^>]*>, JobUID: (<[^>]*>)?\) due to workload slice aggregation"), "a new workload slice"))
 """What may differ besides, and what stands in its place, in this order: chance, times, uids of
 what is gone, and who was the first to do what two do.
 """
