@@ -87,6 +87,8 @@ EXPLORE = "explore"
 
 EXPLORING = {
     "strategies": "what goes wrong in those runs: stale-states, or several with commas, or all (fakekube explore --help)",
+    "crash_points": "a component that dies in these runs, in each after another of its writes",
+    "oracles": "what is wrong with any run: orphans, or several with commas, or all",
     "target": "with whom: a component, a user agent or a user (default the components of extra=, or who watches outside)",
 }
 """Options of tests that are explored."""
@@ -159,7 +161,7 @@ def _explore(item: pytest.Item) -> Any:
         if EXPLORE in marker.kwargs:
             return marker.kwargs[EXPLORE] or False
     by_strategy = item.config.getoption("fakekube_strategies") or any(
-        marker.kwargs.get("strategies") for marker in item.iter_markers("fakekube"))
+        marker.kwargs.get("strategies") or marker.kwargs.get("crash_points") for marker in item.iter_markers("fakekube"))
     return item.config.getini(f"fakekube_{EXPLORE}") or (SEEDS_OF_STRATEGY if by_strategy else False)
 
 
@@ -191,6 +193,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     """To the report of a test that failed, what its clusters did last, and how to have it again."""
     outcome: Any = yield
     report = outcome.get_result()
+    if report.when == "call" and report.passed:
+        named = (getattr(item, "funcargs", {}).get("fakekube_options") or {}).get("oracles")
+        if named:
+            from fakekube.exploration import items
+
+            items.ask_oracles(item, report, named)
     run = item.stash.get(RUN, None)
     if run is not None:
         run.take(item, call, report)

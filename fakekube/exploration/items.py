@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from fakekube.exploration import PROPERTY, campaign, runner, story
+from fakekube.exploration import PROPERTY, campaign, oracles, runner, story
 from fakekube.exploration.distinct import fingerprint
+from fakekube.exploration.oracles import Who
 from fakekube.exploration.runner import Explored, Found, Verdict
 from fakekube.exploration.seeds import SeedsError, seeds_of
 from fakekube.exploration.strategies import Calm, StrategyError, strategies_of
-from fakekube.exploration.targets import TargetError, calm_of
+from fakekube.exploration.targets import TargetError, calm_of, looked_at, requests_of
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.history import History
 from fakekube.util.choices import Choices
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 OWN_CLUSTERS = ("fake_cluster", "fakekube_server", "fake_fleet")
 """Fixtures that a test has for itself; the others live on from run to run."""
 SECTION = "fakekube: the seed that fails"
+FOUND = "fakekube_found"
+"""The attribute of a report that says which oracle found something."""
 
 
 class ItemRun:
@@ -53,7 +56,7 @@ class ItemRun:
     def take(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """One report was made; after that of the call clusters are taken down."""
         if report.failed and not self.failure:
-            self.failure = _reason(item, call)
+            self.failure = getattr(report, FOUND, "") or _reason(item, call)
         if report.when != "call":
             return
         used = getattr(item, "funcargs", None) or {}
@@ -65,6 +68,27 @@ class ItemRun:
             self.calm = [calm for cluster in _single(clusters) for calm in calm_of(cluster, self._target)]
         if report.failed and self.tells:
             self.histories = [History.of(cluster) for cluster in _single(clusters)]
+
+
+def ask_oracles(item: pytest.Item, report: pytest.TestReport, named: Any) -> None:
+    """Let a test that has passed fail when an oracle of the option ``oracles`` finds something.
+
+    Raises UsageError.
+    """
+    used = getattr(item, "funcargs", None) or {}
+    target = str((used.get("fakekube_options") or {}).get("target") or "")
+    try:
+        names = oracles.oracles_of(named)
+        clusters = list(_single([used[name] for name in OWN_CLUSTERS if name in used]))
+        found = [finding for cluster in clusters for finding in oracles.findings(
+            History.of(cluster), requests_of(cluster), [Who(one.user_agents, one.users) for one in looked_at(cluster, target)],
+            names)]
+    except (oracles.OracleError, TargetError) as error:
+        raise pytest.UsageError(f"fakekube: {item.nodeid}: {error}") from error
+    if found:
+        report.outcome = "failed"
+        report.longrepr = "\n".join(["what oracles found:", *(f"  {finding}" for finding in found)])
+        setattr(report, FOUND, f"oracle {found[0].oracle}")
 
 
 def _single(clusters: Sequence[Any]) -> "Iterator[Cluster | BackgroundCluster]":
@@ -139,21 +163,24 @@ class ExploredItem:
             # the process of a part of a sweep is its own
             is_ours = bool(self._item.config.getoption("fakekube_findings"))
             with frozen() if is_ours else nullcontext():
-                explored = self._explored(calm.options, _seeds(explore))
+                explored = self._explored(calm.options, explore)
             story = ""
             if explored.found is not None:
                 reports, story = self._told(explored.found)
             reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
         return [*reports, *self._end()]
 
-    def _explored(self, options: Mapping[str, Any], seeds: range) -> Explored:
-        """Explore by strategies where some are named, else by whatever is free."""
+    def _explored(self, options: Mapping[str, Any], seeds: Any) -> Explored:
+        """Explore every crash point, or by strategies where some are named, else by whatever is
+        free.
+        """
         named = self._item.config.getoption("fakekube_strategies") or options.get("strategies")
-        if not named:
-            return runner.explore(self._verdict, seeds)
+        crashing = "" if named else str(options.get("crash_points") or "")
+        if not named and not crashing:
+            return runner.explore(self._verdict, _seeds(seeds))
         try:
-            strategies = strategies_of(named)
-            return campaign.explore(self._verdict, self._calm, strategies, seeds, str(options.get("target") or ""))
+            plans = campaign.crash_points if crashing else campaign.by_strategies(strategies_of(named), _seeds(seeds))
+            return campaign.explore(self._verdict, self._calm, plans, crashing or str(options.get("target") or ""))
         except (StrategyError, TargetError) as error:
             raise pytest.UsageError(f"fakekube: {self._item.nodeid}: {error}") from error
 

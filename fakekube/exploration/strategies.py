@@ -129,6 +129,13 @@ def _crash(calm: Calm, number: int, entry: LogEntry, moment: str) -> dict[str, A
         "verbs": "write", "nth": number, "crash": target.component, "moment": moment}
 
 
+def crash_points_of(calm: Calm, moment: str = "after") -> list[list[Rule]]:
+    """A plan for each write that the target made: it dies after that one is committed, or before.
+    """
+    common = {**calm.target.fields, "optional": True}
+    return [[rule_of({**common, **_crash(calm, number, entry, moment)})] for number, entry in calm.writes]
+
+
 def _intermediate_states(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
     """It dies between two of its writes."""
     if not calm.target.component:

@@ -34,6 +34,26 @@ def calm_of(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Calm
     return [Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target))) for target in targets]
 
 
+def requests_of(where: "Cluster | BackgroundCluster") -> "list[LogEntry]":
+    """The request log of a cluster."""
+    if isinstance(where, BackgroundCluster):
+        return where.run(requests_of)
+    return list(where.apiserver.log)
+
+
+def looked_at(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Target]:
+    """Whom oracles look at: the targets, and where there are none everybody but the cluster's own
+    client. Raises TargetError for a name of nobody.
+    """
+    try:
+        return [calm.target for calm in calm_of(where, wanted)]
+    except TargetError:
+        if wanted:
+            raise
+        agents = dict.fromkeys(entry.user_agent for entry in requests_of(where))
+        return [Target(agent, (agent,)) for agent in agents if agent and agent != OWN_AGENTS]
+
+
 def _default(cluster: "Cluster", requests: "tuple[LogEntry, ...]") -> list[Target]:
     components = [_component(cluster, name) for name in cluster.extra_components]
     agents = {name: None for target in _known(cluster) for name in target.user_agents}

@@ -1,0 +1,95 @@
+"""Every crash point of a component: run once, count its writes, then once for each, after which it
+dies and starts again with empty caches. And every plan of strategies, told the same way.
+
+In tests of pytest the markers ``crash_points`` and ``strategies`` do the same; this is for
+functions.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from fakekube.composition.cluster import Cluster
+from fakekube.exploration.strategies import Calm, crash_points_of, deviations_of, plan_of
+from fakekube.exploration.targets import TargetError, calm_of
+from fakekube.faults.rules import Rule
+from fakekube.util.choices import Choices, schedule_of
+
+T = TypeVar("T")
+
+
+class CrashPoint(NamedTuple):
+    """One run: where the component died, how it ended, and what replays it.
+
+    ``end`` is what the function returned, None where it raised ``error``.
+    """
+
+    where: str
+    end: Any
+    error: Exception | None
+    schedule: str
+
+    def __str__(self) -> str:
+        how = f"raised {self.error!r}" if self.error is not None else f"ended with {self.end!r}"
+        return f"{self.where}: {how}; Cluster(schedule={self.schedule!r}) has it again"
+
+
+class CrashPoints(NamedTuple, Generic[T]):
+    """All runs: how the calm one ended, and the points in the order of the writes."""
+
+    calm: T
+    points: tuple[CrashPoint, ...]
+
+    @property
+    def differing(self) -> tuple[CrashPoint, ...]:
+        """The points that raised, or did not end as the calm run did."""
+        return tuple(point for point in self.points if point.error is not None or point.end != self.calm)
+
+
+async def crash_points(
+    play: Callable[[Cluster], Awaitable[T]], component: str, *, moment: Literal["before", "after"] = "after", **options: Any,
+) -> CrashPoints[T]:
+    """Play on a cluster, then once for each write of the component in the calm run: it dies before
+    or after that one is committed.
+
+    ``play`` lets enough time pass for the component to come to rest, and returns what can be
+    compared: names and states, no uids and times. ``options`` are those of ``Cluster``. What it
+    raises in the calm run goes to the caller; so does TargetError for a component that there is
+    not.
+    """
+    calm_end, calm = await _calm(play, component, options)
+    return await _played(play, calm_end, crash_points_of(calm, moment), options)
+
+
+async def strategy_points(
+    play: Callable[[Cluster], Awaitable[T]], component: str, strategies: Iterable[str], seeds: Iterable[int], **options: Any,
+) -> CrashPoints[T]:
+    """As ``crash_points``, with the plans of strategies, each with all seeds, each plan once."""
+    calm_end, calm = await _calm(play, component, options)
+    seeds = list(seeds)
+    plans = {deviations_of(plan): plan for strategy in strategies for seed in seeds if (plan := plan_of(strategy, calm, seed))}
+    return await _played(play, calm_end, plans.values(), options)
+
+
+async def _played(
+    play: Callable[[Cluster], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: dict[str, Any],
+) -> CrashPoints[T]:
+    points = []
+    for rules in plans:
+        deviations = deviations_of(rules)
+        end, error = None, None
+        try:
+            async with Cluster(schedule=Choices(0, deviations), **options) as cluster:
+                end = await play(cluster)
+        except Exception as raised:  # whatever it is, it is how this run ended
+            error = raised
+        points.append(CrashPoint("; ".join(rule.name for rule in rules), end, error, schedule_of(0, deviations)))
+    return CrashPoints(calm_end, tuple(points))
+
+
+async def _calm(play: Callable[[Cluster], Awaitable[T]], component: str, options: dict[str, Any]) -> tuple[T, Calm]:
+    async with Cluster(schedule=Choices(0, ()), **options) as cluster:
+        end = await play(cluster)
+        (calm,) = calm_of(cluster, component)
+        if not calm.target.component:
+            raise TargetError(f"{component} is no component of the cluster, which could start it again")
+        return end, calm
