@@ -13,7 +13,7 @@ Scene = AbstractAsyncContextManager[Cluster | Fleet]
 
 
 class Play(NamedTuple):
-    """``scene`` makes the clusters, ``act`` plays. ``home`` is the member of which Kueue dies, after
+    """``scene`` makes the clusters, ``act`` plays. ``home`` is where Kueue dies, after
     every ``least_step`` writes or less often: what dies in each of its steps is never done.
     """
 
