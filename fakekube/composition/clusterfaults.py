@@ -51,6 +51,10 @@ def planned(texts: Iterable[str]) -> list[Rule]:
         raise OptionError(f"schedule: a fault that it plans cannot be read: {error}") from None
 
 
+class UnknownComponent(FaultError, OptionError):
+    """A component that is to die and that the cluster does not know; known once it starts."""
+
+
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
@@ -128,7 +132,7 @@ class ClusterFaults:
         try:
             controller_name(name, list(self._controllers.states))
         except OptionError as error:
-            raise FaultError(f"crash: {error}") from None
+            raise UnknownComponent(f"crash: {error}") from None
 
     def asleep(self) -> AbstractContextManager[None]:
         """A block in which a request waits for time, so that nobody else waits for it."""

@@ -8,6 +8,7 @@ import pytest
 from fakekube import Cluster
 from fakekube.client.resources import JOBS, PODS
 from fakekube.composition.fleet import Fleet
+from fakekube.composition.options import OptionError
 from fakekube.faults.plan import FaultNeverMet
 from fakekube.faults.rules import FaultError
 from tests.faults.asking import create
@@ -90,6 +91,9 @@ async def test_a_component_that_is_none() -> None:
         with pytest.raises(FaultError, match=r'^crash: controllers: "jobb" is not in the list of known controllers: '):
             cluster.faults.add(rules[1])
         assert len(cluster.faults) == 0
+    with pytest.raises(OptionError, match=r'^crash: controllers: "jobb" is not in the list'):
+        async with Cluster(nodes=0, faults=rules):
+            pass
 
 
 @pytest.mark.parametrize("met", [True, False])
