@@ -6,7 +6,9 @@ Each watches ConfigMaps whose names begin with ``web``.
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, PODS, SECRETS
 from fakekube.runtime import controller
-from tests.exploration.operators import POD, is_web
+from tests.exploration.operators import POD, is_web, one_child, two_children
+
+__all__ = ["one_child", "two_children"]
 
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
@@ -160,6 +162,126 @@ class MakesTheSameAfterError(MakesAnotherAfterError):
         return {"name": f"{name}-0"}
 
 
+class MovesInMemory(Reconciler):
+    """Moves a Secret to the place that a map names: reads it, deletes it, makes it there.
+
+    Dies after the second step: what it had read is gone (Sieve: intermediate states).
+    """
+
+    async def work(self, name, found):
+        place = ((found or {}).get("data") or {}).get("place")
+        for secret in self.secrets.list("default"):
+            if place and name_of(secret) != place and secret["metadata"].get("labels", {}).get("of") == name:
+                await self.move(secret, {"metadata": {
+                    "name": place, "namespace": "default", "labels": {"of": name}}, "data": secret.get("data") or {}})
+
+    async def move(self, secret, moved):
+        await missing_ok(self.client.delete(SECRETS, name_of(secret), "default"))
+        await missing_ok(self.client.create(SECRETS, moved), "AlreadyExists")
+
+
+class MovesOnTheServer(MovesInMemory):
+    """Makes it there before it deletes it."""
+
+    async def move(self, secret, moved):
+        await missing_ok(self.client.create(SECRETS, moved), "AlreadyExists")
+        await missing_ok(self.client.delete(SECRETS, name_of(secret), "default"))
+
+
+class CountsTwice(Reconciler):
+    """Counts a map once: adds one, then notes that it did. An answer that is lost counts again."""
+
+    async def work(self, name, found):
+        if found is None:
+            return
+        current = await missing_ok(self.client.get(CONFIG_MAPS, name, "default"))
+        if current is not None and "counted" not in (current.get("data") or {}):
+            await self.count(current, {"count": str(int((current.get("data") or {}).get("count", "0")) + 1)})
+
+    async def count(self, current, data):
+        counted = await self.client.update(CONFIG_MAPS, {**current, "data": data})
+        await self.client.update(CONFIG_MAPS, {**counted, "data": {**data, "counted": "true"}})
+
+
+class CountsOnce(CountsTwice):
+    """Does both in one write."""
+
+    async def count(self, current, data):
+        await self.client.update(CONFIG_MAPS, {**current, "data": {**data, "counted": "true"}})
+
+
+class RollsBack(Reconciler):
+    """Makes a Secret and says so in the map; where that fails it deletes the Secret again, and says
+    in its memory that it has tried (Acto: recovery from an error).
+    """
+
+    def __init__(self, ctx):
+        super().__init__(ctx)
+        self.tried = set()
+
+    async def work(self, name, found):
+        if found is None or "ready" in (found.get("data") or {}) or name in self.tried:
+            return
+        await create_once(self.client, SECRETS, name)
+        try:
+            await self.client.update(CONFIG_MAPS, {**found, "data": {"ready": "true"}})
+        except APIError:
+            await self.fail(name)
+
+    async def fail(self, name):
+        self.tried.add(name)
+        await missing_ok(self.client.delete(SECRETS, name, "default"))
+
+
+class TriesAgain(RollsBack):
+    """Leaves what is made, and tries again."""
+
+    async def fail(self, name):
+        raise RuntimeError(f"{name} is not ready yet")
+
+
+class Plain:
+    """A plain client without a cache: lists and watches maps, and makes a pod for each that comes.
+
+    After a watch has expired everything comes again (client-go's list and watch by hand).
+    """
+
+    user_agent, user = "", None
+
+    def __init__(self, name, field):
+        self.name, self._field = name, field
+
+    async def start(self, ctx):
+        self._client = ctx.client
+        ctx.tasks.spawn(self._run(), self.name)
+
+    async def stop(self):
+        """Its task ends with its context."""
+
+    async def _run(self):
+        while True:
+            listed = await self._client.list(CONFIG_MAPS, "default", resource_version="0")
+            for found in listed.items:
+                await self._came(found)
+            try:
+                await self._watch(listed.resource_version)
+            except APIError as error:
+                if error.code != 410:
+                    raise
+
+    async def _watch(self, version):
+        async with await self._client.watch(CONFIG_MAPS, "default", resource_version=version) as events:
+            async for event in events:
+                if event.type == "ADDED":
+                    await self._came(event.object)
+
+    async def _came(self, found):
+        name = name_of(found)
+        if is_web(name):
+            metadata = {self._field: f"{name}-bill", "namespace": "default"}
+            await missing_ok(self._client.create(PODS, {"metadata": metadata, "spec": POD}), "AlreadyExists")
+
+
 def _declared(name, make):
     return controller(name).for_(CONFIG_MAPS).complete(make)
 
@@ -171,3 +293,8 @@ sees, there = _declared("cleans-what-it-sees", CleansWhatItSees), _declared("cle
 gives_up, tries_again = _declared("gives-up", GivesUpOnConflict), _declared("tries-again", TriesAgainAfterConflict)
 makes_another, makes_the_same = _declared("makes-another", MakesAnotherAfterError), _declared(
     "makes-the-same", MakesTheSameAfterError)
+moves_in_memory, moves_on_the_server = _declared("moves-in-memory", MovesInMemory), _declared(
+    "moves-on-the-server", MovesOnTheServer)
+counts_twice, counts_once = _declared("counts-twice", CountsTwice), _declared("counts-once", CountsOnce)
+rolls_back, tries_again_later = _declared("rolls-back", RollsBack), _declared("tries-again-later", TriesAgain)
+bills_again, bills_once = Plain("bills-again", "generateName"), Plain("bills-once", "name")

@@ -13,12 +13,15 @@ Scene = AbstractAsyncContextManager[Cluster | Fleet]
 
 
 class Play(NamedTuple):
-    """``scene`` makes the clusters, ``act`` plays. ``home`` is the member of which Kueue dies."""
+    """``scene`` makes the clusters, ``act`` plays. ``home`` is where Kueue dies, after
+    every ``least_step`` writes or less often: what dies in each of its steps is never done.
+    """
 
     name: str
     scene: Callable[[], Scene]
     act: Callable[[Any], Awaitable[None]]
     home: str = ""
+    least_step: int = 1
 
 
 class End(NamedTuple):

@@ -94,5 +94,6 @@ PLAYS = [
     for act, home in (
         (job_to_its_end, MANAGER), (job_to_its_end, WORKER), (elastic_across, MANAGER), (elastic_across, WORKER),
         (lost_worker, MANAGER), (lost_worker, WORKER), (evicted_there, WORKER),
-        (group_across, MANAGER), (group_across, WORKER))]
+        (group_across, MANAGER), (group_across, WORKER))
+] + [Play(f"evicted_there of {MANAGER}", scene, evicted_there, MANAGER, least_step=3)]
 """Not all that there could be: see "Starting again" in docs/kueue.md."""
