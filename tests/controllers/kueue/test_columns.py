@@ -1,14 +1,16 @@
 """What kubectl shows of Kueue's kinds: the columns that their definitions say, with values."""
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from fakekube import Cluster
-from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, Resource
 from fakekube_controllers.kueue import names
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.types import Tree
 
 NS = "default"
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
