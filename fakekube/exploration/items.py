@@ -48,6 +48,7 @@ class ItemRun:
     def __init__(self, choices: Choices | None, *, tells: bool, target: str | None = None) -> None:
         self.choices, self.tells, self._target = choices, tells, target
         self.calm: list[Calm] = []  # what was asked, where a target is said
+        self.problem: TargetError | None = None
         self.options: Mapping[str, Any] = {}
         self.seeds: Any = None  # what the option ``explore`` says, once fixtures have said it
         self.failure = self.history = ""
@@ -65,7 +66,10 @@ class ItemRun:
         clusters = [used[name] for name in OWN_CLUSTERS if name in used]
         self.history = fingerprint(_storages(clusters))
         if self._target is not None and report.passed:
-            self.calm = [calm for cluster in _single(clusters) for calm in calm_of(cluster, self._target)]
+            try:
+                self.calm = [calm for cluster in _single(clusters) for calm in calm_of(cluster, self._target)]
+            except TargetError as error:
+                self.problem = error
         if report.failed and self.tells:
             self.histories = [History.of(cluster) for cluster in _single(clusters)]
 
@@ -186,8 +190,12 @@ class ExploredItem:
 
     def _calm(self, target: str) -> tuple[Verdict, list[Calm]]:
         """A run without faults, in which components have caches of their own, and what was asked.
+
+        Raises TargetError.
         """
         run, reports = self._run(Choices(0, ()), target=target)
+        if run.problem is not None:
+            raise run.problem
         return Verdict(run.failure, run.history, reports), run.calm
 
     def _verdict(self, choices: Choices, _: Any) -> Verdict:
