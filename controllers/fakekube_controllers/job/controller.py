@@ -13,12 +13,13 @@ import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
+from fakekube.cache.consistency import Consistency
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime import jobs
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
-from fakekube.runtime.reconcile import Request, Result
+from fakekube.runtime.reconcile import ExpectedError, Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff
@@ -34,7 +35,7 @@ from fakekube_controllers.job.writer import Writer
 if TYPE_CHECKING:
     from fakekube_controllers.job.schedulingobjects import SchedulingObjects
 
-GATE = "WorkloadWithJob"
+GATE, CONSISTENCY_GATE = "WorkloadWithJob", "StaleControllerConsistencyJob"
 AUTOMATIC_MINOR = 36  # the minor number of the release in which Jobs of one shape become gangs
 SYNC_PERIOD_SECONDS = 1.0
 MANAGED_BY = "kubernetes.io/job-controller"
@@ -51,7 +52,10 @@ class JobReconciler:
         self.ctx, self.jobs, self.pods = ctx, ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.expectations, self.finalizers = Expectations(ctx.clock), TrackingFinalizers(ctx.client)
-        self.writer = Writer(ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics)
+        self.consistency = Consistency()
+        wrote = self._wrote if ctx.enabled(CONSISTENCY_GATE) else None
+        self.writer = Writer(
+            ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics, wrote=wrote)
         self.scheduling = _scheduling_objects(ctx, self.writer) if ctx.enabled(GATE) else None
         self.summaries: dict[str, PodSummaries] = {}  # by the uid of a Job that has not finished
 
@@ -63,6 +67,9 @@ class JobReconciler:
             self.ctx, JOBS, queue, self.expectations, delay_seconds=SYNC_PERIOD_SECONDS,
             finalizers=[pods.TRACKING_FINALIZER])
         self.orphans = OrphanPods(self.ctx, self.children, self.finalizers, self.metrics, self._is_external)
+
+    def _wrote(self, job: Tree) -> None:
+        self.consistency.wrote(meta.key_of(job), self.ctx.informer(JOBS), job)
 
     # events
 
@@ -93,11 +100,15 @@ class JobReconciler:
     async def reconcile(self, request: Request) -> Result | None:
         """Sync one Job; the result says when to sync again without an event.
 
-        Raises APIError and ClaimFailed, and UnsupportedWorkload with workload-aware scheduling.
+        Raises APIError and ClaimFailed, UnsupportedWorkload with workload-aware scheduling, and
+        ExpectedError while its cache is behind its own writes.
         """
+        if not self.consistency.satisfied(request):
+            raise ExpectedError("the cache of Jobs does not show its last status yet")
         cached = self.jobs.get(request.namespace, request.name)
         if cached is None:
             self.writer.forget(request)
+            self.consistency.forget(request)
             return None
         if self._is_external(cached):
             return None

@@ -6,11 +6,12 @@ has shown three new ones.
 Upstream: pkg/controller/job/job_controller.go, pkg/controller/controller_utils.go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
@@ -26,13 +27,14 @@ COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 class Writer:
     """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of
-    failed pods.
+    failed pods. ``wrote`` is told of each Job as the server has it after a write of its status.
     """
 
     def __init__(
         self, client: Client, recorder: Recorder, expectations: Expectations, finalizers: TrackingFinalizers,
-        metrics: JobMetrics,
+        metrics: JobMetrics, wrote: Callable[[Tree], None] | None = None,
     ) -> None:
+        self._wrote = wrote
         self.client, self.recorder, self.expectations = client, recorder, expectations
         self.finalizers, self.metrics = finalizers, metrics
         self.control = PodControl(client, recorder)
@@ -46,6 +48,8 @@ class Writer:
         """Write the status. Raises APIError, on a conflict too."""
         written = await self.client.update_status(JOBS, state.job)
         state.job["metadata"]["resourceVersion"] = written["metadata"]["resourceVersion"]
+        if self._wrote is not None:
+            self._wrote(written)
         self.keep_backoff(state)
         self.metrics.counted(state)
         state.last_status = {key: state.status.get(key) for key in COUNTED if key in state.status}
