@@ -30,6 +30,8 @@ def explore(
 
     Exits with 1 when a test fails, with its seed shrunk and told.
     """
+    from shutil import which
+
     from fakekube.exploration.seeds import SeedsError, seeds_of
     from fakekube.exploration.strategies import StrategyError, strategies_of
     from fakekube.exploration.sweeping import sweep
@@ -42,6 +44,8 @@ def explore(
         named = ",".join(strategies_of(strategies)) if strategies else ""
     except StrategyError as error:
         raise click.UsageError(f"--strategies: {error}") from error
+    if which(command[0]) is None:
+        raise click.ClickException(f"there is no command {command[0]!r} here")
     try:
         with _executor(workers, dask) as (executor, count):
             found = sweep(command, wanted, executor, count, (f"--fakekube-strategies={named}",) if named else ())

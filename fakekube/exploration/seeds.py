@@ -1,6 +1,10 @@
 """Which seeds an option names."""
 
 
+MOST = 1 << 62
+"""Seeds are below it."""
+
+
 class SeedsError(ValueError):
     """A text that names no seeds; it says so."""
 
@@ -14,4 +18,6 @@ def seeds_of(value: object) -> range:
         seeds = range(0)
     if not seeds or seeds[0] < 0:
         raise SeedsError(f"{value!r} are no seeds: say how many, 200, or which, 201-400")
+    if seeds[-1] >= MOST:
+        raise SeedsError(f"{value!r} are too many seeds: there are {MOST:,}")
     return seeds
