@@ -19,6 +19,7 @@ from importlib.machinery import PathFinder
 from typing import Any, NamedTuple
 
 FILE = "entry_points.txt"
+BACKPORT = "importlib_metadata"
 METADATA_ENDINGS = (".dist-info", ".egg-info")
 
 
@@ -64,9 +65,14 @@ def _all_in_directories() -> bool:
 
     False where archives, eggs or finders with distributions of their own are in use.
     """
-    if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
+    if any(hasattr(finder, "find_distributions") and not _looks_in_directories(finder) for finder in sys.meta_path):
         return False
     return not any(folder.endswith(".egg") or os.path.isfile(folder) for folder in sys.path)
+
+
+def _looks_in_directories(finder: object) -> bool:
+    """Whether it is the interpreter's own, or that of its backport, which packages import."""
+    return finder is PathFinder or type(finder).__module__ == BACKPORT
 
 
 def _metadata_folders(folder: str) -> list[str]:

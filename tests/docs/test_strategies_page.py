@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from fakekube.exploration.oracles import ORACLES
 from fakekube.exploration.strategies import STRATEGIES
 from tests.docs.test_exploration_page import ran
 from tests.docs.test_readme import ROOT, of_page
@@ -23,6 +24,6 @@ def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_strategy() -> None:
-    """Given the strategies, when the page is read, then its table has each."""
+    """Given the strategies and the oracles, when the page is read, then its tables have each."""
     page = (ROOT / "docs" / "strategies.md").read_text()
-    assert re.findall(r"^\| `([a-z]+-?[a-z]*)` \|", page, re.MULTILINE) == list(STRATEGIES)
+    assert re.findall(r"^\| `([a-z]+(?:-[a-z]+)*)` \|", page, re.MULTILINE) == [*STRATEGIES, *ORACLES]

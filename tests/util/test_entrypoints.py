@@ -54,6 +54,16 @@ def test_those_of_a_group_are_found_and_loaded(site: Path) -> None:
     assert entry_points("more.things", "thing") == {"more.things": [EntryPoint("x", "a:b")], "thing": []}
 
 
+def test_the_backport_of_the_library_changes_nothing(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a process in which some package has imported the library's backport, with a finder of
+    its own / when a group is asked for / then the answer is the same.
+    """
+    finder = type("MetadataPathFinder", (), {"__module__": "importlib_metadata", "find_distributions": None})()
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+    install(site, "some_thing-1.0.dist-info", TEXT)
+    assert entry_points("more.things", "thing") == {"more.things": [EntryPoint("x", "a:b")], "thing": []}
+
+
 @pytest.mark.parametrize("group", ["things", "console_scripts", "pytest11", "fakekube.controllers"])
 def test_they_are_those_that_the_library_finds(site: Path, group: str) -> None:
     """Given packages of either form, one of them installed twice / when groups are asked for / then
