@@ -87,11 +87,8 @@ class Matcher:
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether a request of such a form is meant."""
         rule = self.rule
-        if rule.namespaces and not self._namespaces.fit(info.namespace):
-            return False
-        if rule.users and not self._users.fit(request.user.name if request.user is not None else ""):
-            return False
-        if rule.user_agents and not self._user_agents.fit(request.headers.get("user-agent", "")):
+        user = request.user.name if request.user is not None else ""
+        if not self.is_about_asked(info, user, request.headers.get("user-agent", "")):
             return False
         if rule.components:
             acting = ACTING.get()

@@ -5,9 +5,10 @@ from typing import Any
 import orjson
 
 from fakekube import Cluster
-from fakekube.apimachinery.http import Frame, Request, Response, UserInfo
+from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.client.resources import CONFIG_MAPS
 from fakekube.client.transport import TransportError
+from tests.apiserver.conftest import Receiver as Frames
 
 ADMIN = UserInfo("kubernetes-admin", ("system:masters",))
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -48,20 +49,8 @@ def status(response: Response) -> Any:
     return orjson.loads(response.body)
 
 
-class Receiver:
+class Receiver(Frames):
     """What comes of a watch."""
-
-    def __init__(self) -> None:
-        self.events: list[Any] = []
-        self.ended = False
-
-    def send(self, frame: Frame) -> None:
-        """Take one event."""
-        self.events.append(frame.tree)
-
-    def end(self) -> None:
-        """No event follows."""
-        self.ended = True
 
     @property
     def names(self) -> list[str]:
