@@ -405,8 +405,10 @@ class ControllerManager:
                     await self._manager.start_component(other)
 
     def _known(self) -> list[str]:
-        running = self._manager.names if self._manager is not None else self.extra_names
-        return [*dict.fromkeys([*installed().entry_points, *running])]
+        if self._manager is not None:
+            return [*dict.fromkeys([*installed().entry_points, *self._manager.names])]
+        of_addons = [part.name for _, made in self._made.values() for part in parts_of(made)]
+        return [*dict.fromkeys([*installed().entry_points, *self.extra_names, *of_addons])]
 
     def explain(self) -> Iterator[str]:
         """What the controllers wait for, as people read it."""

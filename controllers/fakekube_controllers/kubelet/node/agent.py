@@ -16,6 +16,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NODES
+from fakekube.client.transport import TransportError
 from fakekube.client.users import controller_account
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -50,20 +51,31 @@ class NodeAgent:
         self._recorder = ctx.recorder("kubelet", client_of=clients.of)
         self._addresses, self._modes, self._mode_changed, self._is_staged = addresses, modes, mode_changed, is_staged
         self._queue = ctx.queue("kubelet_nodes")
+        self._unregistered: dict[str, None] = {}  # nodes that are to be made yet
         self._unschedulable: dict[str, bool] = {}  # by node, as it was told last
         ctx.add_handler(NODES, self._node_changed, lambda _, new: self._node_changed(new), self._node_gone)
         Worker(ctx, self._queue, self._sync).start()
 
     async def register(self, count: int) -> None:
-        """Make the first nodes. Raises APIError."""
+        """Make the first nodes. What fails and may go well later is tried again; else APIError."""
         for number in range(count):
             name = f"node-{number}"
             try:
-                await self._clients.of(name).create(NODES, status.initial_node(name))
-            except APIError as error:
-                if error.code != 409:
+                await self._register(name)
+            except (APIError, TransportError) as error:
+                if isinstance(error, APIError) and error.code < 500 and error.code not in (409, 429):
                     raise
-            await self._post_status(name)
+                self._unregistered[name] = None
+                self._queue.add_rate_limited(name)
+
+    async def _register(self, name: str) -> None:
+        try:
+            await self._clients.of(name).create(NODES, status.initial_node(name))
+        except APIError as error:
+            if error.reason != "AlreadyExists":
+                raise
+        await self._post_status(name)
+        self._unregistered.pop(name, None)
 
     def close(self) -> None:
         """The component stops: no lease is renewed any more."""
@@ -101,6 +113,8 @@ class NodeAgent:
 
     async def _sync(self, name: str) -> None:
         """A node that somebody made gets an agent too; its lease is renewed from then on."""
+        if name in self._unregistered:
+            await self._register(name)
         node = self._nodes.get("", name)
         if node is None or self._modes.is_stopped(name):
             return
