@@ -4,6 +4,8 @@ Upstream: FindAncestorJobManagedByKueue in pkg/controller/jobframework/reconcile
 """
 
 from collections.abc import Generator, Mapping
+from types import MappingProxyType
+from typing import cast
 
 from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.errors import APIError
@@ -11,6 +13,7 @@ from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
+from fakekube.runtime.addon import FindComponent
 from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects
@@ -18,6 +21,7 @@ from fakekube_controllers.kueue.jobframework.integrations import Integrations
 
 CachedJobs = Mapping[tuple[str, str], Lister]
 """Caches of jobs by ``apiVersion`` and ``kind``."""
+NO_JOBS: CachedJobs = MappingProxyType({})
 
 
 class CyclicOwnership(ExpectedError):
@@ -58,6 +62,12 @@ async def find_ancestor_job_managed_by_kueue(
     except StopIteration as top:
         found: ReadOnlyTree | None = top.value
         return found
+
+
+def cached_jobs(find: FindComponent) -> CachedJobs:
+    """The caches of jobs of a Kueue that runs; none where none does."""
+    kueue = getattr(find(names.KUEUE_NAME), "kueue", None)
+    return NO_JOBS if kueue is None else cast("CachedJobs", kueue.jobs)
 
 
 def cached_ancestor_job_managed_by_kueue(

@@ -4,7 +4,6 @@ Upstream: pkg/controller/jobs/pod/pod_webhook.go. Left out: ``podOptions`` of ol
 """
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, cast
 
 from fakekube.apimachinery import field_errors, meta
 from fakekube.apimachinery import names as words
@@ -18,6 +17,7 @@ from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
 from fakekube_controllers.kueue.jobframework.ancestors import (
     cached_ancestor_job_managed_by_kueue,
+    cached_jobs,
     find_ancestor_job_managed_by_kueue,
 )
 from fakekube_controllers.kueue.jobframework.integrations import Options
@@ -25,9 +25,6 @@ from fakekube_controllers.kueue.jobs.pod import groups, sets
 from fakekube_controllers.kueue.jobs.pod.controller import Pod
 from fakekube_controllers.kueue.topology import validation as topology_validation
 from fakekube_controllers.kueue.webhooks import declaring
-
-if TYPE_CHECKING:
-    from fakekube_controllers.kueue.parts import Manager
 
 METADATA, LABELS, ANNOTATIONS = "metadata", "metadata.labels", "metadata.annotations"
 MANAGED = field_errors.key(LABELS, names.MANAGED_LABEL)
@@ -54,13 +51,13 @@ def _is_pod_of_managed_job(shown: Tree, find: FindComponent, options: Options) -
     """Whether the caches of a Kueue that runs show that a job above a pod is managed, so that
     nobody waits for the pod.
     """
-    configuration, manager = options.configuration, cast("Manager | None", find(names.KUEUE_NAME))
-    if manager is None or manager.kueue is None or configuration.features.PodGroupSets:
+    configuration, jobs = options.configuration, cached_jobs(find)
+    if not jobs or configuration.features.PodGroupSets:
         return False
     if names.SUSPENDED_BY_PARENT_ANNOTATION in meta.annotations_of(shown):
         return False
     return cached_ancestor_job_managed_by_kueue(
-        manager.kueue.jobs, options.integrations, shown,
+        jobs, options.integrations, shown,
         manage_jobs_without_queue_name=configuration.manage_jobs_without_queue_name) is not None
 
 
