@@ -109,13 +109,16 @@ class Calm:
     @cached_property
     def events(self) -> dict[str, list[int]]:
         """The writes that the target's watches told of, by resource: where they stand among all
-        requests.
+        requests. Of words and heartbeats there are none, but the resource if there were any.
         """
-        found: dict[str, list[int]] = {resource: [] for resource in self.watched}
+        found: dict[str, list[int]] = {}
         for place, entry in enumerate(self.requests):
-            namespaces = self.watched.get(resource_of(entry), ()) if is_taken(entry) else ()
+            resource = resource_of(entry)
+            namespaces = self.watched.get(resource, ()) if is_taken(entry) else ()
             if "" in namespaces or entry.namespace in namespaces:
-                found[resource_of(entry)].append(place)
+                places = found.setdefault(resource, [])
+                if entry.resource not in UNCOUNTED:
+                    places.append(place)
         return found
 
     def versions_between(self, first: int, last: int) -> int:
@@ -233,7 +236,7 @@ def _behind(calm: Calm, state: int, now: int, reads: int, seconds: float) -> dic
 
 def _of_watches(calm: Calm, draws: Draws, make: Callable[[str, int, Drawn], dict[str, Any]]) -> list[dict[str, Any]]:
     """Faults of watches, each of some resource, from one of its events on."""
-    points = [(resource, events) for resource, places in calm.events.items() if places for events in range(len(places) + 1)]
+    points = [(resource, events) for resource, places in calm.events.items() for events in range(len(places) + 1)]
     return [{"resources": points[one.place][0], **make(*points[one.place], one)} for one in draws.in_turn(len(points))]
 
 
@@ -246,7 +249,7 @@ def _still_seconds(calm: Calm, draws: Draws, resource: str, events: int, drawn: 
     it was told of more.
     """
     times = [calm.requests[place].time for place in calm.events[resource]]
-    begin = times[max(0, events - 1)]
+    begin = times[max(0, events - 1)] if times else 0.0
     later = [time for time in dict.fromkeys(times) if time > begin][:MOST_GAPS]
     return draws.other(drawn, (*(round(time - begin + JUST_AFTER_SECONDS, 3) for time in later), *STALLS_SECONDS))
 
@@ -265,7 +268,7 @@ def _unobserved_states(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
 def _slow_deliveries(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """What its watches tell comes late: all of it, or what follows one of the events."""
     name, made = calm.target.name, []
-    points = [(resource, events, late) for resource, places in calm.events.items() if places for events, late in (
+    points = [(resource, events, late) for resource, places in calm.events.items() for events, late in (
         *((0, seconds) for seconds in LATE_SECONDS), *((number, 0.0) for number in range(1 + len(places))))]
     for one in draws.in_turn(len(points)):
         resource, events, late = points[one.place]
