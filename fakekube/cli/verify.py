@@ -44,6 +44,7 @@ class Wanted(NamedTuple):
     server: str | None
     yes: bool
     cluster_scoped: bool
+    alone: bool
     any_setup: bool
     wait: float
     jobs: int
@@ -120,6 +121,8 @@ async def _look(wanted: Wanted) -> Found:
     finally:
         await client.close()
     names = [item["metadata"]["name"] for item in found["items"]]
+    if wanted.alone and (others := [name for name in names if name not in OF_ALL]):
+        raise click.ClickException(f"--alone is for a cluster that nobody else uses, and there is the namespace {others[0]}")
     url = str(wanted.server or getattr(client.transport, "url", ""))
     return Found(
         url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in OF_ALL),
@@ -143,14 +146,19 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
         recording = exchanges.read(file)
     except (RecordingError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    used = {name: _groups_of(name) for facts in recording.clusters.values() for name in facts.get("addons") or ()}
+    addons = [name for name, groups in used.items() if groups and all(group in target.groups for group in groups)]
     unpacking = Unpacking()
     for exchange in recording.exchanges:
         unpacking.unpack(exchange, str(recording.clusters[exchange.cluster].get("release")))
     found = []
     for test, cluster, asked in recording.conversations():
         facts = recording.clusters[cluster]
-        setup = () if wanted.any_setup else other_setup(facts, target.gates)
-        found.append(plan(test, facts, asked, cluster_scoped=wanted.cluster_scoped, setup=setup, groups=target.groups))
+        setup = () if wanted.any_setup else other_setup(facts, target.gates, addons)
+        found.append(plan(
+            test, facts, asked, cluster_scoped=wanted.cluster_scoped or wanted.alone, alone=wanted.alone, setup=setup,
+            groups=target.groups, nodes=target.nodes))
+        found[-1].controlled = tuple(group for name in facts.get("addons") or () for group in used[name])
     for conversation in found:
         release, title = conversation.facts.get("release"), conversation.test or file
         if release != target.release:
@@ -160,6 +168,18 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
         if conversation.facts.get("extra"):
             click.echo(f"{title}: controllers of its own ran in the cluster, which do not run there", err=True)
     return found
+
+
+def _groups_of(addon: str) -> tuple[str, ...]:
+    """The API groups of an add-on; none if it is not installed."""
+    from fakekube.cli import operators
+    from fakekube.composition.addons import definitions_of
+    from fakekube.composition.options import OptionError
+
+    try:
+        return tuple({tree["spec"]["group"]: None for tree in definitions_of(operators.made(addon))})
+    except OptionError:  # it was installed where it was recorded
+        return ()
 
 
 def _play(conversations: Sequence[Conversation], target: Found, wanted: Wanted) -> int:

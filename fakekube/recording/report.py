@@ -31,6 +31,8 @@ def of_plan(conversations: Sequence[Conversation], found: Found) -> Iterator[str
     played = [step for step in steps if not step.reason]
     namespaces = sum(len(conversation.namespaces) for conversation in conversations)
     yield f"{found.url}: Kubernetes {found.release}, {found.nodes} nodes"
+    if any(conversation.idle for conversation in conversations):
+        yield "it has no nodes: no pod runs there, and what follows from that does not count"
     if found.namespaces:
         names = ", ".join(found.namespaces[:MOST_REASONS]) + (" ..." if len(found.namespaces) > MOST_REASONS else "")
         yield f"it is in use: there are {len(found.namespaces)} namespaces of others ({names}), which are left alone"
