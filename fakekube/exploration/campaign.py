@@ -36,7 +36,8 @@ def crash_points(calm: list[Calm]) -> Iterator[tuple[int, list[Rule]]]:
     """
     for one in calm:
         if not one.target.component:
-            raise TargetError(f"{one.target.name} cannot be started again: crash_points takes a component of the cluster")
+            raise TargetError(f"{one.target.name} cannot be started again: crash_points takes a component of the cluster, "
+                              "or an operator outside that is declared (fakekube.testing.operators)")
     yield from enumerate((plan for one in calm for plan in crash_points_of(one)), 1)
 
 

@@ -158,6 +158,14 @@ STORIES = {
         "south is open again: 3 in north and 3 in south",
         "At the end: NAME STATUS NODE web-",
     ],
+    "flaky-operator": [
+        "if self.has_made(PODS, shop): return await self.make(PODS, shop, POD)", "It says: passed",
+        "Now the strategy intermediate-states", "seed 0 fails: a shop has no Secret", "shrunk from 3 deviations to 1 in 4 runs",
+        "> +0s fault: shops dies after its write 3 is committed (create pods)", "ADDED pods default/fruit",
+        "fakekube demo flaky-operator --seed 0", "- if self.has_made(PODS, shop): + if self.has_made(SECRETS, shop):",
+        "50 seeds, 1 distinct history, no failure", "@pytest.mark.fakekube(strategies=",
+        "At the end: NAME STATUS KIND books Running Pod",
+    ],
     "garbage-collection": [
         "Each names its owner in metadata.ownerReferences", "propagationPolicy Background", "The Deployment was gone at once",
         "web Deployment Terminating nobody", "with the finalizer foregroundDeletion", "Only the Deployment is gone",
@@ -234,6 +242,24 @@ def test_the_list_of_demos_is_not_cut() -> None:
     listed = done.stdout.split("Commands:\n")[1].splitlines()
     assert [line.split()[0] for line in listed] == sorted([*STORIES, *stage.installed()])
     assert [line for line in listed if not line.endswith(".") or line.endswith("...") or len(line) > 80] == []
+
+
+@pytest.mark.parametrize("seed", [3, 17])
+def test_what_a_flaky_operator_is_told_to_fail_with_replays(fakekube: Run, seed: int) -> None:
+    """Given the demonstration from some seed on, when the command that it tells is run, then that
+    one finds the same with its first seed, shrunk to the same fault, and tells the same story.
+    """
+    first = fakekube("demo", "flaky-operator", "--seed", str(seed), "--speed", "300")
+    assert (first.returncode, first.stderr) == (0, "")
+    command = re.search(r"fakekube (demo flaky-operator --seed (\d+))", first.stdout)
+    assert command is not None
+    assert int(command[2]) >= seed
+    again = fakekube(*command[1].split(), "--speed", "300")
+    assert f"1 seed, 2 distinct histories, seed {command[2]} fails" in again.stdout
+    stories = [re.search(r"shrunk from (?:.|\n)*?to have it again", each.stdout) for each in (first, again)]
+    assert stories[0] is not None
+    assert stories[1] is not None
+    assert stories[0][0] == stories[1][0]
 
 
 async def test_a_garbage_collection_goes_in_the_order_of_its_policy(capsys: pytest.CaptureFixture[str]) -> None:

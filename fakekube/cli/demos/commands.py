@@ -45,6 +45,7 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
     "topology": (10.0, "A gang that stays in one rack. It waits until one has room for all of it."),
     "composite": (5.0, "Two roles that start together. Each is a gang, and neither starts without the other."),
     "spreading": (5.0, "Pods that are spread over zones. As evenly as they have to be."),
+    "flaky-operator": (10.0, "A bug that comes once in a while. It is found, shrunk, told and mended."),
     "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""
@@ -61,10 +62,11 @@ def _story_command(name: str, speed: float, about: str) -> click.Command:
         "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
     @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
         "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, manifests: bool, join: bool, kubeconfig: str | None) -> None:
+    @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of names, uids and jitter.")
+    def play(speed: float, pauses: bool, manifests: bool, join: bool, kubeconfig: str | None, seed: int) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses, manifests=manifests, join=join, kubeconfig=kubeconfig)
+        run(name, speed, pauses=pauses, manifests=manifests, join=join, kubeconfig=kubeconfig, seed=seed)
 
     return play
 

@@ -40,7 +40,8 @@ class Story(ABC):
 
     ``told`` are the Events worth a line, each with what it means. ``extra`` are
     add-ons that the cluster runs, ``feature_gates`` as ``serve --feature-gates``, ``options`` more
-    of the cluster's. With ``members`` it is a fleet, whose first cluster is ``cluster``.
+    of the cluster's, and ``seed`` is its seed. With ``members`` it is a fleet, whose first cluster
+    is ``cluster``.
     """
 
     nodes = 2
@@ -59,6 +60,7 @@ class Story(ABC):
         self.fleet: Fleet
         self.table: LiveTable
         self.pauses = self.shows_manifests = False
+        self.seed = 0
         self._look: Callable[[], bool] | None = None
 
     def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
@@ -176,9 +178,11 @@ async def _wait_for_enter() -> bool:
 
 def run(
     name: str, speed: float, *, pauses: bool, manifests: bool = False, join: bool = False, kubeconfig: str | None = None,
+    seed: int = 0,
 ) -> None:
     """Show a story, ``speed`` times as fast as the wall, with the YAML of what it creates if
-    ``manifests`` says so, and serve its cluster until Ctrl-C with ``join``.
+    ``manifests`` says so, and serve its cluster until Ctrl-C with ``join``. ``seed`` is the
+    cluster's.
 
     Raises ClickException for a speed that is none, and for a kubeconfig that cannot be written.
     """
@@ -187,7 +191,7 @@ def run(
     if kubeconfig is not None and not join:
         raise click.ClickException("--kubeconfig is for --join")
     story = story_of(name)
-    story.pauses, story.shows_manifests = pauses, manifests
+    story.pauses, story.shows_manifests, story.seed = pauses, manifests, seed
     with _quiet_log():
         if join:
             with suppress(asyncio.CancelledError):
@@ -263,7 +267,7 @@ async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> No
 async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster | Fleet]:
     given = {
         "nodes": story.nodes, "clock": clock, "feature_gates": story.feature_gates, "outcome": story.outcome,
-        "on_metric": story.metric, "extra": story.extra, **story.options}
+        "on_metric": story.metric, "extra": story.extra, "seed": story.seed, **story.options}
     async with Fleet(*story.members, **given) if story.members else Cluster(**given) as made:
         if isinstance(made, Cluster):
             story.cluster = made

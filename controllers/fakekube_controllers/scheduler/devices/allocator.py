@@ -18,6 +18,7 @@ import orjson
 
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import placement
+from fakekube.util.rng import Rng
 from fakekube_controllers.scheduler.devices import capacity
 from fakekube_controllers.scheduler.devices.constraints import Constraint, constraints_of
 from fakekube_controllers.scheduler.devices.counters import CountersLeft
@@ -81,10 +82,10 @@ class Allocator:
 
     def __init__(
         self, features: Features, allocated: AllocatedDevices, find_class: FindClass, slices: ResourceSlices, match: Match,
-        share_id: Callable[[], str], max_work: int = MAX_WORK,
+        ids: Rng, max_work: int = MAX_WORK,
     ) -> None:
         self.features, self.allocated, self.find_class, self.slices = features, allocated, find_class, slices
-        self.match, self.share_id, self.max_work = match, share_id, max_work
+        self.match, self.ids, self.max_work = match, ids, max_work
         self.work_left = MAX_NODES * max_work
         self.counters: dict[PoolID, Counters] = {}  # that are left, by what is allocated
 
@@ -130,7 +131,7 @@ class _Search:
                 raise NodeAllocationError("invalid resource pools were encountered")
             return None
         return [
-            allocation_of(claim, taken, self._node_name, self._of.share_id, self._features)
+            allocation_of(claim, taken, self._node_name, self._of.ids, self._features)
             for claim, taken in zip(self._claims, self._taken, strict=True)]
 
     def _walk(self) -> _Outcome:

@@ -3,10 +3,12 @@
 Upstream: the end of Allocate, createNodeSelector.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.util.rng import Rng
 from fakekube_controllers.scheduler.devices.capacity import Amount
 from fakekube_controllers.scheduler.devices.model import AllocationError, DeviceID, Features
 from fakekube_controllers.scheduler.devices.pools import Pool
@@ -29,11 +31,16 @@ class Taken(NamedTuple):
 
 
 def allocation_of(
-    claim: ClaimRequests, taken: Sequence[Taken], node_name: str, share_id: Callable[[], str], features: Features,
+    claim: ClaimRequests, taken: Sequence[Taken], node_name: str, ids: Rng, features: Features,
 ) -> Tree:
-    """The allocation of a claim. Raises AllocationError for a node selector that is none."""
+    """The allocation of a claim. Raises AllocationError for a node selector that is none.
+
+    The ids of its shares depend on the claim and the node alone, so that who only asks what would
+    be allocated changes nothing.
+    """
     selected = _selected(claim, taken)
-    devices: Tree = {"results": [_result(each, share_id, features) for each in taken]}
+    drawn = ids.fork(f"{meta.uid_of(claim.claim)} on {node_name}")
+    devices: Tree = {"results": [_result(each, drawn, features) for each in taken]}
     config = [*_class_config(selected), *_claim_config(claim, selected)]
     if config:
         devices["config"] = [_for_all(each, selected) for each in config]
@@ -44,7 +51,7 @@ def allocation_of(
     return found
 
 
-def _result(taken: Taken, share_id: Callable[[], str], features: Features) -> Tree:
+def _result(taken: Taken, ids: Rng, features: Features) -> Tree:
     request, id_ = taken.request, taken.id
     found: Tree = {"request": request.full_name, "driver": id_.driver, "pool": id_.pool, "device": id_.device}
     if request.has_admin_access:
@@ -56,7 +63,7 @@ def _result(taken: Taken, share_id: Callable[[], str], features: Features) -> Tr
             if taken.device.get(name):
                 found[name] = taken.device[name]
     if taken.is_share:
-        found["shareID"] = share_id()
+        found["shareID"] = ids.uid()
         if taken.amounts:
             found["consumedCapacity"] = {name: amount.text for name, amount in taken.amounts.items()}
     return found

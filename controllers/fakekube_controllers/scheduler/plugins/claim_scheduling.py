@@ -154,7 +154,7 @@ class ClaimScheduling:
             slices = ProposedSlices(slices, proposed)
         return Allocator(
             self._features, self.tracker.allocated, lambda name: self._classes.get("", name), slices, self._selectors.match,
-            self._ids.uid)
+            self._ids)
 
     def _group(self, pod: ReadOnlyTree) -> ReadOnlyTree | None:
         """The PodGroup of a pod, where groups have claims. Raises ClaimProblem."""
@@ -177,7 +177,7 @@ class ClaimScheduling:
         known = next((each for each in owned if special.is_special(each)), None)
         claim = known and self.tracker.get(*meta.key_of(known))
         claims.special = len(claims.claims)
-        claims.special_uid = meta.uid_of(claim) if claim is not None else self._ids.uid()
+        claims.special_uid = meta.uid_of(claim) if claim is not None else self._ids.fork(pod.uid).uid()
         claims.claims = [*claims.claims, claim if claim is not None else special.special_claim(pod.pod, claims.special_uid)]
 
     def _check(self, claim: ReadOnlyTree) -> Status | None:

@@ -1,7 +1,6 @@
 """ResourceSlices, DeviceClasses and claims for the allocator, and an allocator of them."""
 
-from itertools import count
-
+from fakekube.util.rng import Rng
 from fakekube_controllers.scheduler.devices.allocator import Allocator
 from fakekube_controllers.scheduler.devices.model import Features, PoolID
 from fakekube_controllers.scheduler.devices.selectors import Selectors
@@ -94,13 +93,13 @@ def allocator(slices, classes=None, allocated=(), max_work=400_000, spawn=None, 
     """An allocator of such a cluster."""
     known = {each["metadata"]["name"]: each for each in classes or [device_class()]}
     on = Features(**features)
-    usage, ids = AllocatedDevices(shares=on.consumable_capacity), count()
+    usage = AllocatedDevices(shares=on.consumable_capacity)
     for each in allocated:
         usage.add(each)
     selectors = Selectors(
         37, multiple_allocations=on.consumable_capacity, list_attributes=on.list_type_attributes, spawn=spawn)
     return Allocator(
-        on, usage, known.get, Slices(slices), selectors.match, lambda: f"share-{next(ids)}", max_work)
+        on, usage, known.get, Slices(slices), selectors.match, Rng(0), max_work)
 
 
 def allocate(slices, *claims, node="n1", labels=None, **rest):

@@ -12,6 +12,7 @@ from tests.controllers.scheduler.devices.cases import (
     DRIVER,
     allocate,
     allocation,
+    allocator,
     claim,
     device,
     device_class,
@@ -135,6 +136,16 @@ def test_claims_share_a_device_until_it_is_used_up():
     taken = [allocation("a", shareID="s", consumedCapacity={"memory": "6Gi"})]
     assert given(slices, claim(ask("5Gi")), allocated=taken) == [["r=b"]]
     assert given(slices, claim(ask("4Gi")), allocated=taken) == [["r=a"]]
+
+
+def test_who_only_asks_changes_no_id_of_a_share():
+    """Given a device that claims can share / when it is asked first what others would get / then
+    a claim gets a share with the same id as without that question.
+    """
+    mine, others = [claim(ask("1Gi"), name="c")], [claim(ask("1Gi"), name=each) for each in ("a", "b")]
+    plain, asked = (allocator([slice_of([shared_device("a")])], consumable_capacity=True) for _ in range(2))
+    asked.allocate("n1", {}, others)
+    assert asked.allocate("n1", {}, mine) == plain.allocate("n1", {}, mine)
 
 
 def test_without_the_gate_a_share_is_the_whole_device():
