@@ -121,8 +121,6 @@ async def _look(wanted: Wanted) -> Found:
     finally:
         await client.close()
     names = [item["metadata"]["name"] for item in found["items"]]
-    if wanted.alone and (others := [name for name in names if name not in OF_ALL]):
-        raise click.ClickException(f"--alone is for a cluster that nobody else uses, and there is the namespace {others[0]}")
     url = str(wanted.server or getattr(client.transport, "url", ""))
     return Found(
         url, f"{version['major']}.{version['minor'].rstrip('+')}", tuple(name for name in names if name not in OF_ALL),
@@ -158,7 +156,7 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
         found.append(plan(
             test, facts, asked, cluster_scoped=wanted.cluster_scoped or wanted.alone, alone=wanted.alone, setup=setup,
             groups=target.groups, nodes=target.nodes))
-        found[-1].controlled = tuple(group for name in facts.get("addons") or () for group in used[name])
+        found[-1].addon_groups = tuple(group for name in facts.get("addons") or () for group in used[name])
     for conversation in found:
         release, title = conversation.facts.get("release"), conversation.test or file
         if release != target.release:
@@ -184,7 +182,7 @@ def _groups_of(addon: str) -> tuple[str, ...]:
 
 def _play(conversations: Sequence[Conversation], target: Found, wanted: Wanted) -> int:
     """Show what would be done, do it if that is wished, and tell what came of it."""
-    for line in report.of_plan(conversations, target):
+    for line in report.of_plan(conversations, target, alone=wanted.alone):
         click.echo(line, err=wanted.output == "json")
     if not any(conversation.played for conversation in conversations):
         raise click.ClickException("there is nothing to play")

@@ -65,7 +65,7 @@ class Conversation:
     that are to be made for it. ``clusterwide`` are the names of objects without a namespace that it
     makes, ``definitions`` those of kinds. ``missing`` are objects that it made and that are not
     made there: resource, and name with namespace. ``idle``: no pod runs there, where some did.
-    ``controlled`` are API groups whose objects controllers of add-ons wrote.
+    ``addon_groups`` are API groups whose objects controllers of add-ons wrote.
     """
 
     test: str
@@ -77,7 +77,7 @@ class Conversation:
     definitions: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)
     idle: bool = False
-    controlled: tuple[str, ...] = ()
+    addon_groups: tuple[str, ...] = ()
 
     @property
     def played(self) -> list[Step]:
@@ -226,13 +226,17 @@ class _Planner:
             return SAYS_FOR_ALL
         if exchange.is_read:
             return "" if known else NOT_OURS
-        if self._cluster_scoped and not self._alone and _is_noticed(exchange):
+        if self._cluster_scoped and not self._alone and (_is_noticed(exchange) or self._is_others(info.group)):
             return NOTICED_BY_OTHERS
         if info.verb == "create":
             return self._creation(exchange)
         if info.verb == "patch" and not known and exchange.code == 201:  # server-side apply creates, too
             return self._creation(exchange)
         return "" if known else NOT_OURS
+
+    def _is_others(self, group: str) -> bool:
+        """Whether somebody else's controllers serve the custom kinds of a group."""
+        return "." in group and not group.endswith(".k8s.io") and group not in self._defined
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name

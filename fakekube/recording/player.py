@@ -24,7 +24,7 @@ from fakekube.recording.exchanges import Exchange
 from fakekube.recording.outcomes import Outcome, Played
 from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NO_COUNTERPART, NOT_OURS, REVIEW_GROUPS, Conversation, Step
 from fakekube.recording.removal import Removal
-from fakekube.recording.translation import BY_UID_GROUPS, Translation
+from fakekube.recording.translation import BY_UID_GROUP, Translation
 
 PREFIX = "fakekube-verify-"
 LISTING = ("list", "watch")
@@ -102,7 +102,8 @@ class _Play:
         self._budget_seconds = BUDGET * wait_seconds
         self._state_seconds = wait_seconds  # for what controllers write, in all
         self.played, self.removal = Played(conversation), Removal(target)
-        self._translation = Translation(prefix, conversation.namespaces, conversation.clusterwide)
+        self._translation = Translation(
+            prefix, conversation.namespaces, conversation.clusterwide, conversation.addon_groups)
         self._watches: list[_Watched] = []
         self._hopeless: dict[str, None] = {}  # paths whose state does not become the recorded one
         self._foreign: dict[str, None] = {}  # definitions that were there before
@@ -159,7 +160,7 @@ class _Play:
 
         async def is_equal() -> bool:
             answer = await self._answer(exchange)
-            self._translation.learn(exchange.answer, answer.tree, by_uid=exchange.info.group in BY_UID_GROUPS)
+            self._translation.learn(exchange.answer, answer.tree, by_uid=self._is_by_uid(exchange))
             outcome.differences = comparison.differences(exchange, answer, self._translation, self._setting(exchange))
             if not outcome.differences:
                 return True
@@ -175,7 +176,11 @@ class _Play:
         conversation = self._conversation
         return comparison.Setting(
             tuple(name for resource, name in conversation.missing if resource == exchange.info.resource), conversation.idle,
-            exchange.info.group in conversation.controlled)
+            exchange.info.group in conversation.addon_groups)
+
+    def _is_by_uid(self, exchange: Exchange) -> bool:
+        """Whether controllers may name what is asked about by a hash of its owner's uid."""
+        return exchange.info.group in (BY_UID_GROUP, *self._conversation.addon_groups)
 
     async def _wait(self, is_over: Callable[[], Awaitable[bool]], outcome: Outcome) -> None:
         """Wait until it is so, as long as one answer may take and all of them together."""
@@ -248,7 +253,7 @@ class _Play:
             return None
         clusterwide = not info.namespace or info.resource == NAMESPACES
         named = clusterwide and info.resource != DEFINITIONS and info.group not in REVIEW_GROUPS
-        return self._translation.object(tree, clusterwide=named)
+        return self._translation.object(tree, clusterwide=named, group=info.group)
 
     def _user(self, line: Tree) -> UserInfo | None:
         """Who asks, where that was no administrator."""
@@ -329,7 +334,7 @@ class _Play:
         async def is_equal() -> bool:
             events = [event for event in watched.events if not everywhere or self._is_ours(event)]
             for told, event in zip(exchange.told, events, strict=False):
-                self._translation.learn(told.event, event, by_uid=exchange.info.group in BY_UID_GROUPS)
+                self._translation.learn(told.event, event, by_uid=self._is_by_uid(exchange))
             outcome.differences = comparison.of_events(exchange, events, self._translation, self._setting(exchange))
             return not outcome.differences or self._is_hopeless(outcome)
 

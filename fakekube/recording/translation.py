@@ -19,24 +19,17 @@ ACCOUNT = re.compile(r"\b(system:serviceaccounts?:)([a-z0-9-]+)")
 SERVICE_DOMAIN = re.compile(r"\.([a-z0-9-]+)(\.svc\b)")
 NESTED_NAMESPACE = re.compile(r'("namespace":\s*")([a-z0-9-]+)(")')
 NAMESPACE_KEYS = ("namespace", "kubernetes.io/metadata.name")
-CLUSTERWIDE_KINDS = ("ClusterRole", "PersistentVolume", "Node", "Namespace", "WorkloadPriorityClass")
+CLUSTERWIDE_KINDS = ("ClusterRole", "PersistentVolume", "Node", "Namespace")
 CLUSTERWIDE_KEYS = (
-    "priorityClassName", "storageClassName", "runtimeClassName", "volumeName", "nodeName", "ingressClassName", "deviceClassName",
-    "clusterQueue", "topologyName", "kueue.x-k8s.io/priority-class")
-CLUSTERWIDE_LISTS = ("flavors", "admissionChecks")
-"""Where an object without a namespace is named: in references with a kind, in these fields, and by
-the items of these lists.
-"""
-COHORT_KEYS = ("cohortName", "parentName")
-"""What is named there need not be there: a name of others would join theirs."""
-KUEUE = "kueue.x-k8s.io"
+    "priorityClassName", "storageClassName", "runtimeClassName", "volumeName", "nodeName", "ingressClassName", "deviceClassName")
+"""Where an object without a namespace is named: in references with a kind, and in these fields."""
 MADE_UP = ("clusterIP", "nodePort", "healthCheckNodePort", "podIP", "hostIP", "ip", "continue", "pod-template-hash")
 """Fields whose values a server chooses."""
 UID_HASH = re.compile(r"-(?:[bcdfghjklmnpqrstvwxz2456789]{7,10}|[0-9a-f]{5})(?=-|$)")
-BY_UID_GROUPS = ("scheduling.k8s.io", KUEUE)
-"""Controllers name the objects of these groups by a hash of their owner's uid."""
+BY_UID_GROUP = "scheduling.k8s.io"
+"""Controllers name its objects, and those of add-ons, by a hash of their owner's uid."""
 BY_UID_KINDS = ("Workload", "PodGroup", "CompositePodGroup")
-BY_UID_KEYS = ("podGroupName", "workloadName", f"{KUEUE}/workload")
+BY_UID_KEYS = ("podGroupName", "workloadName")
 """Where such an object is named."""
 VERSION = "resourceVersion"
 ACCESS = re.compile(r"\b(kube-api-access-)[a-z0-9]{5}\b")
@@ -47,11 +40,15 @@ class Translation:
     """Both directions for one conversation.
 
     ``namespaces`` get the prefix, and so do the objects without a namespace that ``clusterwide``
-    names.
+    names. Objects of the API groups of add-ons, ``addon_groups``, may name these anywhere.
     """
 
-    def __init__(self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = ()) -> None:
+    def __init__(
+        self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = (), addon_groups: Iterable[str] = (),
+    ) -> None:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
+        self._addon_groups = frozenset(addon_groups)
+        self._is_of_addon = False  # what is translated
         self._generated: dict[str, None] = {}  # recorded names that a server has made up
         self._by_uid = False  # what is learnt has names by uids
         self._latest = 0  # the greatest version that was recorded so far
@@ -100,9 +97,13 @@ class Translation:
             return made
         return self.text(value) if isinstance(value, str) else value
 
-    def object(self, value: Json, *, clusterwide: bool) -> Json:
-        """The body of a write; ``clusterwide`` says that its object has no namespace."""
+    def object(self, value: Json, *, clusterwide: bool, group: str = "") -> Json:
+        """The body of a write to an object of an API group; ``clusterwide`` says that it has no
+        namespace.
+        """
+        self._is_of_addon = group in self._addon_groups
         made: Any = self.body(value)
+        self._is_of_addon = False
         metadata = value.get("metadata") if clusterwide and isinstance(value, dict) else None
         if isinstance(metadata, dict):
             for key in ("name", "generateName"):
@@ -116,6 +117,8 @@ class Translation:
             text = UID.sub(lambda found: self._uids.get(found[0], found[0]), text)
         if text in self._names:
             return self._names[text]
+        if self._is_of_addon and text in self.clusterwide:
+            return self._own(text)
         if ":" in text:
             text = ACCOUNT.sub(lambda found: found[1] + self.namespace(found[2]), text)
             text = NESTED_NAMESPACE.sub(lambda found: found[1] + self.namespace(found[2]) + found[3], text)
@@ -172,7 +175,7 @@ class Translation:
         if isinstance(value, str):
             if key in NAMESPACE_KEYS:
                 return self.namespace(value)
-            if (key in CLUSTERWIDE_KEYS and value in self.clusterwide) or (key in COHORT_KEYS and value):
+            if value in self.clusterwide and (key in CLUSTERWIDE_KEYS or self._is_addons(key)):
                 return self._own(value)
             if key == VERSION:
                 return self.version(value)
@@ -180,22 +183,15 @@ class Translation:
                 return self._values[key, value]
         if key == "namespaces" and isinstance(value, list):
             return [self.namespace(item) if isinstance(item, str) else self.body(item) for item in value]
-        if key in CLUSTERWIDE_LISTS and isinstance(value, list):
-            return [self._reference(item) for item in value]
         if key == "clusterIPs" and isinstance(value, list):
             return [self._values.get(("clusterIP", item), item) for item in value]
         if isinstance(value, int) and not isinstance(value, bool):
             return self._values.get((key, value), value)
         return self.body(value)
 
-    def _reference(self, item: Any) -> Any:
-        """An item of a list that names an object without a namespace."""
-        if isinstance(item, str):
-            return self._named(item, clusterwide=True)
-        made = self.body(item)
-        if isinstance(made, dict) and item.get("name") in self.clusterwide:
-            made["name"] = self._own(item["name"])
-        return made
+    def _is_addons(self, key: str) -> bool:
+        """Whether a label or an annotation is one of an add-on."""
+        return key.partition("/")[0] in self._addon_groups
 
     def _operation(self, operation: Tree) -> Tree:
         """One operation of a JSON patch."""
@@ -265,7 +261,7 @@ class Translation:
             if UID.fullmatch(recorded) and UID.fullmatch(there):
                 self._uids[recorded] = there
             elif (ACCESS.fullmatch(recorded) and ACCESS.fullmatch(there)) or (
-                    key in BY_UID_KEYS and UID_HASH.sub("-", recorded) == UID_HASH.sub("-", there)):
+                    (key in BY_UID_KEYS or self._is_addons(key)) and UID_HASH.sub("-", recorded) == UID_HASH.sub("-", there)):
                 self._names[recorded] = there
             elif key in MADE_UP or key == "clusterIPs":
                 self._values[key.removesuffix("s") if key == "clusterIPs" else key, recorded] = there

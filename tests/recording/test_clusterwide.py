@@ -10,7 +10,8 @@ from fakekube import Cluster
 from fakekube.client.inprocess import InProcess
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, NODES
 from fakekube.recording.asking import Target
-from fakekube.recording.plan import NOT_MADE, NOTICED_BY_OTHERS, SAYS_FOR_ALL, Conversation
+from fakekube.recording.exchanges import Exchange
+from fakekube.recording.plan import NOT_MADE, NOTICED_BY_OTHERS, SAYS_FOR_ALL, Conversation, plan
 from fakekube.recording.player import play_all
 from fakekube.recording.report import totals
 from tests.recording.test_playing import DEFINITION, EMPTY, names_of, played, recorded, told
@@ -147,3 +148,17 @@ async def test_what_a_webhook_would_see_is_not_missed() -> None:
         asked = [(step.exchange.info.verb, step.reason) for step in conversation.steps if step.exchange.info.is_resource]
         assert asked == [("create", ""), ("create", SAYS_FOR_ALL), ("watch", ""), ("create", NOT_MADE), ("list", "")]
         assert (told(result), totals([result]).differ) == ([], 0)
+
+
+@pytest.mark.parametrize(("group", "reason"), [
+    ("queues.example.com", NOTICED_BY_OTHERS), ("storage.k8s.io", ""), ("apiregistration.k8s.io", ""), ("", "")])
+async def test_objects_on_which_controllers_of_others_act(group: str, reason: str) -> None:
+    """Given an object without a namespace, of a custom kind that the test does not define / when it
+    is planned / then it is not played, unless nobody else is there; of Kubernetes' own kinds it is.
+    """
+    path = f"/apis/{group}/v1/things" if group else "/api/v1/things"
+    line = {"number": 1, "cluster": "0", "method": "POST", "path": path, "query": {}, "code": 201, "body": {},
+            "answer": {"metadata": {"name": "x"}}}
+    for alone in (False, True):
+        [step] = plan("", {}, [Exchange(line)], cluster_scoped=True, alone=alone).steps
+        assert step.reason == ("" if alone else reason)

@@ -120,16 +120,19 @@ def test_names_that_are_made_of_uids() -> None:
 
 
 def test_references_to_what_has_no_namespace() -> None:
-    """Given classes, queues and flavors of the test's own / when what names them is translated /
-    then it names those there; a cohort, which need not be there, is the test's own in any case.
+    """Given classes and queues of the test's own / when what names them is translated / then it
+    names those there, in objects of add-ons and in their labels too, and nowhere else.
     """
-    translation = Translation("pre-", ["default"], ["cq", "f", "high", "node-1"])
+    translation = Translation("pre-", ["default"], ["cq", "f", "high", "node-1"], ["queues.example.com"])
     assert translation.body({
-        "clusterQueue": "cq", "cohortName": "all", "flavors": [{"name": "f"}, {"name": "theirs"}],
-        "labels": {"kueue.x-k8s.io/priority-class": "high"}, "ref": {"kind": "ClusterRole", "name": "high"}, "other": "cq"}) == {
-        "clusterQueue": "pre-cq", "cohortName": "pre-all", "flavors": [{"name": "pre-f"}, {"name": "theirs"}],
-        "labels": {"kueue.x-k8s.io/priority-class": "pre-high"}, "ref": {"kind": "ClusterRole", "name": "pre-high"},
-        "other": "cq"}
+        "priorityClassName": "high", "labels": {"queues.example.com/class": "high", "class": "high"},
+        "ref": {"kind": "ClusterRole", "name": "high"}, "other": "cq"}) == {
+        "priorityClassName": "pre-high", "labels": {"queues.example.com/class": "pre-high", "class": "high"},
+        "ref": {"kind": "ClusterRole", "name": "pre-high"}, "other": "cq"}
+    queue = {"clusterQueue": "cq", "flavors": [{"name": "f"}, {"name": "theirs"}]}
+    assert translation.object(queue, clusterwide=False, group="queues.example.com") == {
+        "clusterQueue": "pre-cq", "flavors": [{"name": "pre-f"}, {"name": "theirs"}]}
+    assert translation.object(queue, clusterwide=False) == queue
     selected = {"fieldSelector": ["metadata.name=node-1"]}
     assert translation.query(selected, clusterwide=True) == {"fieldSelector": ["metadata.name=pre-node-1"]}
     assert translation.query(selected) == selected
