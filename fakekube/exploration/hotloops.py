@@ -19,7 +19,7 @@ MOST_AT_ONCE = 1_000
 
 
 class HotLoop:
-    """A predicate: whether one of ``who`` has written one object as often as no one does that rests.
+    """A predicate: whether one of ``who`` has written an object as often as no one does that rests.
 
     ``who`` is asked when that has been seen.
     """

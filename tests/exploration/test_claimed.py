@@ -116,7 +116,7 @@ async def test_it(fake_cluster):
     await fake_cluster.client.update(CONFIG_MAPS, {**made, "data": {"a": "b"}})
     await fake_cluster.advance("1m")
 """
-    result, told = ran(pytester, text, "--fakekube-findings", "findings.json")
+    result, _ = ran(pytester, text, "--fakekube-findings", "findings.json")
     result.assert_outcomes(failed=1)
     found = json.loads((pytester.path / "findings.json").read_text())["explored"][0]
     assert found["failure"].startswith("Never(two_pods ")
