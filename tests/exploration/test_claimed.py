@@ -137,12 +137,23 @@ def test_a_strategy_that_breaks_a_claim_is_told(pytester):
     one, then the plan of the strategy is told with the claim.
     """
     result, told = ran(pytester, HEAD + """
-from tests.exploration import buggy
+from fakekube.runtime import controller
+
+class PodAndSecret:
+    def __init__(self, ctx):
+        self.client, self.pods = ctx.client, ctx.lister(PODS)
+
+    async def reconcile(self, request):
+        if request.name == "web" and not self.pods.get("default", "web"):
+            await self.client.create(PODS, {**WEB, "spec": operators.POD})
+            await self.client.create(SECRETS, WEB)
+
+pod_and_secret = controller("pod-and-secret").for_(CONFIG_MAPS).complete(PodAndSecret)
 
 def has_secret(state):
     return state.get(SECRETS, "web")
 
-@pytest.mark.fakekube(strategies="intermediate-states", extra=[buggy.secret_only_first],
+@pytest.mark.fakekube(strategies="intermediate-states", extra=[pod_and_secret],
                       claims=LeadsTo(has_pod, has_secret, within="30s"))
 async def test_it(fake_cluster):
     await fake_cluster.client.create(CONFIG_MAPS, WEB)
