@@ -23,12 +23,12 @@ MARKS = [
 
 
 @contextmanager
-def running(name: str, kubeconfig: Path, folder: Path) -> Iterator[Path]:
-    """A manager in a process; the file has what it says."""
-    log = folder / f"{name}.log"
+def running(name: str, kubeconfig: Path, folder: Path, config: Path | None = None) -> Iterator[Path]:
+    """A manager in a process, with a configuration of its own; the file has what it says."""
+    log, configured = folder / f"{name}.log", () if config is None else ("--config", str(config))
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [str(PROGRAM), "manager", name, "--kubeconfig", str(kubeconfig)], stdout=output, stderr=output,
+            [str(PROGRAM), "manager", name, "--kubeconfig", str(kubeconfig), *configured], stdout=output, stderr=output,
             start_new_session=True)
         try:
             yield log

@@ -4,7 +4,7 @@ Upstream: reconcile and what it calls in pkg/controllers/jobset_controller.go. W
 for many Jobs at a time is done for one after the other here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -168,17 +168,22 @@ class Sync:
             self._warn("SchedulingObjectsFailed", str(error))
             raise
 
-    async def _create_jobs(self) -> None:
-        """Create what is missing, up to the replicated job that others have to wait for."""
-        in_order = policies.keeps_order(self.jobset) and not names.is_suspended(self.jobset)
+    def _may_start(self, *, in_order: bool) -> Iterator[Tree]:
+        """The replicated jobs that depend on nothing that is missing; in order those that have not
+        started.
+        """
         replicas: dict[str, int] = {}
         for each in names.replicated_jobs(self.jobset):
             name = each["name"]
             replicas[name] = names.replicas(each)
-            if not policies.may_start(each, replicas, self.statuses):
-                continue
-            if in_order and policies.has_started(each, self.statuses[name]):
-                continue
+            if policies.may_start(each, replicas, self.statuses) and not (
+                    in_order and policies.has_started(each, self.statuses[name])):
+                yield each
+
+    async def _create_jobs(self) -> None:
+        """Create what is missing, up to the replicated job that others have to wait for."""
+        in_order = policies.keeps_order(self.jobset) and not names.is_suspended(self.jobset)
+        for each in self._may_start(in_order=in_order):
             await self._create_jobs_of(each)
             if in_order:
                 policies.note_start_in_progress(self.update)
@@ -230,16 +235,9 @@ class Sync:
 
     async def _resume(self) -> None:
         in_order = policies.keeps_order(self.jobset)
-        replicas: dict[str, int] = {}
-        for each in names.replicated_jobs(self.jobset):
-            name = each["name"]
-            replicas[name] = names.replicas(each)
-            if not policies.may_start(each, replicas, self.statuses):
-                continue
-            if in_order and policies.has_started(each, self.statuses[name]):
-                continue
+        for each in self._may_start(in_order=in_order):
             for job in self.jobs.active:
-                if meta.labels_of(job).get(names.REPLICATED_JOB_NAME) == name and names.is_suspended(job):
+                if meta.labels_of(job).get(names.REPLICATED_JOB_NAME) == each["name"] and names.is_suspended(job):
                     await self._resume_job(job, each["template"])
             if in_order:
                 policies.note_start_in_progress(self.update)
