@@ -14,6 +14,7 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.composition import admissionconfiguration
 from fakekube.composition.options import OptionError, controller_name
 from fakekube.endpoints.openwatches import OpenWatches
+from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.calls import CallFaults
 from fakekube.faults.plan import Faults
 from fakekube.faults.point import FaultPoint
@@ -133,6 +134,10 @@ class ClusterFaults:
             controller_name(name, list(self._controllers.states))
         except OptionError as error:
             raise UnknownComponent(f"crash: {error}") from None
+
+    def is_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers a request, with versions of its own."""
+        return self._server().is_elsewhere(info)
 
     def asleep(self) -> AbstractContextManager[None]:
         """A block in which a request waits for time, so that nobody else waits for it."""
