@@ -22,6 +22,10 @@ class Kinds:
         kind = self._kinds.get((resource.group, resource.version, resource.plural))
         return resource.group_resource if kind is None else kind.storage_resource
 
+    def has(self, stored: GroupResource) -> bool:
+        """Whether a resource is built in."""
+        return any(kind.storage_resource == stored for kind in self._kinds.values())
+
     def tree(self, resource: Resource, record: Record) -> Tree:
         """An object in the resource's version, the caller's own."""
         kind = self._kinds.get((resource.group, resource.version, resource.plural))

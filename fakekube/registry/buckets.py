@@ -24,7 +24,7 @@ class Buckets:
         self._buckets: dict[tuple[str, str], Bucket] = {}
         # how many changes storing the first objects was
         self._first_changes: dict[GroupResource, int] = {}
-        self._observers: list[Made] = []
+        self._observers: dict[Made, None] = {}
         resources.on_change(self._forget)
 
     def bucket(self, resource: GroupResource) -> Bucket:
@@ -58,9 +58,13 @@ class Buckets:
         """Whether nobody has written anything besides the first objects."""
         return bucket.changes == self._first_changes.get(bucket.resource, 0)
 
-    def on_made(self, made: Made) -> None:
-        """Call ``made`` with each bucket that is made from now on, first objects in it."""
-        self._observers.append(made)
+    def on_made(self, made: Made) -> Callable[[], object]:
+        """Call ``made`` with each bucket that is made from now on, first objects in it.
+
+        What is returned ends that.
+        """
+        self._observers[made] = None
+        return lambda: self._observers.pop(made, None)
 
     def _make(self, resource: GroupResource) -> Bucket:
         # in a state that was taken over, its first objects with it
@@ -69,7 +73,7 @@ class Buckets:
         if not known:
             self._first.write(resource, bucket)
             self._first_changes[resource] = bucket.changes
-        for made in self._observers:
+        for made in tuple(self._observers):
             made(bucket)
         return bucket
 

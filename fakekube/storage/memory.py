@@ -57,8 +57,8 @@ class Storage:
         self._buckets: dict[GroupResource, Bucket] = {}
         self._committing = False
         # what to call for a record that fits, see ``await_record``
-        # what to call for a record that fits, see ``await_record``
         self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
+        self.on_retire: dict[Callable[[], None], None] = {}  # what to call when another takes the place
         self._afterwards: deque[Callable[[], None]] = deque()
         self._following = False
 
@@ -152,6 +152,8 @@ class Storage:
         for bucket in self._buckets.values():
             bucket.retired = True
             bucket.close()
+        for retired in tuple(self.on_retire):
+            retired()
 
     def await_record(self, fits: Callable[[Record], bool], wake: Callable[[], None]) -> Callable[[], object] | None:
         """Call ``wake()`` once, as soon as a record that fits is stored, in whatever bucket; None

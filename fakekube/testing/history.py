@@ -6,20 +6,21 @@ no test has to watch while things happen. A History is of the moment at which it
 be taken of a cluster, of one in the background, of a snapshot, or of the file of one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import merge
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from fakekube.apimachinery.causes import Cause
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import Resource
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from fakekube.composition.options import OptionError
 from fakekube.composition.storedkinds import Kinds
 from fakekube.storage.record import Event, Record
+from fakekube.tracing.text import offset_text
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     Where: TypeAlias = "Cluster | BackgroundCluster | Snapshot | History"
 
-Key = tuple[str, str]
-KEPT_TREES = 1_000
+Spaces = dict[str, dict[str, Record]]
+"""Objects of a resource: by namespace, and by name."""
 
 
 class HistoryForgotten(Exception):
@@ -77,19 +78,31 @@ class Change(NamedTuple):
         return f"{plural} {record.namespace}/{record.name}" if record.namespace else f"{plural} {record.name}"
 
 
+Look = tuple[GroupResource | str, ...] | None
+"""What a predicate looked at: None is the time, () all that changes; else a resource, a namespace
+of it, or one object of that.
+"""
+
+
 class State:
     """All objects at one moment.
 
-    ``at`` is its time; ``change`` led to it, None in the state that a history begins with.
+    ``at`` is its time, ``started`` when the cluster began; ``last`` and ``number`` are the change
+    that led here and the version, for who only tells of them.
     """
 
-    def __init__(self, kinds: Kinds, objects: dict[GroupResource, dict[Key, Record]], at: float, revision: int) -> None:
+    member = ""  # of a fleet
+
+    def __init__(
+        self, kinds: Kinds, objects: dict[GroupResource, Spaces], at: float, revision: int, started: float,
+        change: "Change | None" = None,
+    ) -> None:
         self._kinds, self._objects = kinds, objects
-        self.at, self.revision = at, revision
-        self.change: Change | None = None
-        # since somebody cleared it; None is the time
-        self.looked_at: dict[GroupResource | None, None] = {}
-        self._trees: dict[tuple[Resource, Record], Tree] = {}
+        self.at, self.started = at, started
+        self.number, self.last = revision, change
+        self._is_first = True
+        self.looked_at: dict[Look, None] = {}  # since somebody cleared it
+        self._trees: dict[Record, dict[Resource, Tree]] = {}
 
     @property
     def time(self) -> float:
@@ -102,18 +115,39 @@ class State:
         """The time as an aware UTC datetime."""
         return datetime.fromtimestamp(self.time, UTC)
 
+    @property
+    def revision(self) -> int:
+        """The version of the cluster."""
+        self.looked_at[()] = None
+        return self.number
+
+    @property
+    def change(self) -> "Change | None":
+        """What led to it, if that is known."""
+        self.looked_at[()] = None
+        return self.last
+
+    @property
+    def moment(self) -> str:
+        """``at +31s (version 57)``."""
+        return f"at {offset_text(self.at - self.started)} (version {self.number})"
+
     def get(self, resource: Resource, name: str, namespace: str = "default") -> Tree | None:
         """An object, or None; read-only."""
-        record = self._of(resource).get((namespace if resource.namespaced else "", name))
+        stored, space = self._kinds.stored_as(resource), namespace if resource.namespaced else ""
+        self.looked_at[stored, space, name] = None
+        record = self._record(stored, space, name)
         return None if record is None else self._tree(resource, record)
 
     def list(self, resource: Resource, namespace: str = "", **labels: str) -> list[Tree]:
         """The objects of a namespace ("" for all) that have these labels, in no useful order;
         read-only.
         """
+        stored = self._kinds.stored_as(resource)
+        self.looked_at[(stored, namespace) if namespace else (stored,)] = None
         return [
-            self._tree(resource, record) for (space, _), record in self._of(resource).items()
-            if (not namespace or space == namespace) and all(record.labels.get(key) == value for key, value in labels.items())]
+            self._tree(resource, record) for record in self._records(stored, namespace)
+            if all(record.labels.get(key) == value for key, value in labels.items())]
 
     def field(self, resource: Resource, name: str, path: str, namespace: str = "default") -> Any:
         """What stands at ``status.succeeded`` of an object; None when there is no such field, or no
@@ -132,59 +166,73 @@ class State:
                 return str(condition["status"])
         return ""
 
-    def _of(self, resource: Resource) -> dict[Key, Record]:
-        stored = self._kinds.stored_as(resource)
-        self.looked_at[stored] = None
-        return self._records(stored)
+    def concerns(self, looks: Mapping[Look, None]) -> bool:
+        """Whether the change that led here is of something that was looked at."""
+        return self._is_first or any(look in looks for look in self.concerned)
 
-    def _records(self, stored: GroupResource) -> dict[Key, Record]:
-        return self._objects.get(stored, {})
+    @property
+    def concerned(self) -> tuple[Look, ...]:
+        """Who has looked at one of these is concerned by the change that led here."""
+        if self.last is None:
+            return ((),)
+        resource, record = self.last.resource, self.last.event.record
+        return (), (resource,), (resource, record.namespace), (resource, record.namespace, record.name)
+
+    def changed(self, resource: Resource) -> Iterable[Tree]:
+        """The object of a resource that the change that led here is of, if it is there; all of them
+        in the first state. This is no look.
+        """
+        stored = self._kinds.stored_as(resource)
+        if self._is_first or self.last is None:
+            return [self._tree(resource, record) for record in self._records(stored, "")]
+        is_there = self.last.resource == stored and self.last.type != "DELETED"
+        return [self._tree(resource, self.last.event.record)] if is_there else []
+
+    def looks_at_all_of(self, resource: Resource) -> Mapping[Look, None]:
+        """What is looked at by who looks at all objects of a resource."""
+        return {(self._kinds.stored_as(resource),): None}
+
+    def resources(self, looks: Iterable[Look]) -> Iterator[tuple[str, GroupResource | None]]:
+        """Of which resources the changes are wanted by who looks at these; None: of all. Each with
+        the member of a fleet, here empty.
+        """
+        for look in looks:
+            yield "", cast("GroupResource", look[0]) if look else None
+
+    def _record(self, stored: GroupResource, namespace: str, name: str) -> Record | None:
+        return self._objects.get(stored, {}).get(namespace, {}).get(name)
+
+    def _records(self, stored: GroupResource, namespace: str) -> Iterable[Record]:
+        """Of a namespace, or of all."""
+        spaces = self._objects.get(stored, {})
+        if namespace:
+            return spaces.get(namespace, {}).values()
+        return (record for space in spaces.values() for record in space.values())
 
     def _tree(self, resource: Resource, record: Record) -> Tree:
-        key = resource, record
-        tree = self._trees.get(key)
+        trees = self._trees.setdefault(record, {})
+        tree = trees.get(resource)
         if tree is None:
-            tree = self._trees[key] = self._kinds.tree(resource, record)
+            tree = trees[resource] = self._kinds.tree(resource, record)
         return tree
 
     def apply(self, change: Change) -> None:
         """Become the state after a change."""
-        record, previous = change.event.record, change.event.previous
-        objects = self._objects.setdefault(change.resource, {})
+        record = change.event.record
+        space = self._objects.setdefault(change.resource, {}).setdefault(record.namespace, {})
         if change.type == "DELETED":
-            objects.pop((record.namespace, record.name), None)
+            space.pop(record.name, None)
         else:
-            objects[record.namespace, record.name] = record
-        if previous is not None and self._trees:
-            self._trees = {key: tree for key, tree in self._trees.items() if key[1] is not previous}
-        self.at, self.revision, self.change = change.time, change.revision, change
+            space[record.name] = record
+        self.note(change)
 
-
-class Present(State):
-    """The present state of a cluster that goes on: every look sees what is there then."""
-
-    def __init__(self, cluster: "Cluster") -> None:
-        self._cluster = cluster
-        super().__init__(Kinds(cluster.options), {}, 0.0, 0)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Look anew from here on."""
-        self.at, self.revision = self._cluster.clock.time(), self._cluster.apiserver.storage.revision
-        self.looked_at = {}
-        self._objects.clear()
-        if len(self._trees) > KEPT_TREES:
-            self._trees.clear()
-
-    def _records(self, stored: GroupResource) -> dict[Key, Record]:
-        found = self._objects.get(stored)
-        if found is None:
-            records = self._cluster.apiserver.storage.bucket(stored).records() if self._is_there(stored) else []
-            found = self._objects[stored] = {(record.namespace, record.name): record for record in records}
-        return found
-
-    def _is_there(self, stored: GroupResource) -> bool:
-        return self._cluster.apiserver.storage.has(stored)
+    def note(self, change: Change) -> None:
+        """A change has led here; objects are as it left them."""
+        if change.event.previous is not None:
+            self._trees.pop(change.event.previous, None)
+        # a request that waited was asked before others, and is committed after them
+        self.at, self.number, self.last = max(self.at, change.time), change.revision, change
+        self._is_first = False
 
 
 class History:
@@ -226,6 +274,15 @@ class History:
         """When it was taken, in Unix seconds."""
         return self.snapshot.time
 
+    def stores(self, resource: GroupResource) -> bool:
+        """Whether there can be objects of a resource."""
+        if self._storage.has(resource) or self.kinds.has(resource):
+            return True
+        definitions = CUSTOM_RESOURCE_DEFINITIONS.group_resource
+        if self._storage.has(definitions) and self._storage.bucket(definitions).get("", str(resource)) is not None:
+            return True
+        return any(one.resource == definitions and one.event.record.name == str(resource) for one in self.changes)
+
     def first_revision(self, since: int | str | None) -> int:
         """Where to begin for ``since``: a revision, an object's resourceVersion, or None for the
         beginning of the cluster.
@@ -251,13 +308,15 @@ class History:
         Raises HistoryForgotten.
         """
         revision = self.first_revision(since)
-        objects = {
-            bucket.resource: {(record.namespace, record.name): record for record in bucket.at(revision).page().records}
-            for bucket in self._storage.buckets}
+        objects: dict[GroupResource, Spaces] = {}
+        for bucket in self._storage.buckets:
+            for record in bucket.at(revision).page().records:
+                objects.setdefault(bucket.resource, {}).setdefault(record.namespace, {})[record.name] = record
         later = [change for change in self.changes if change.revision > revision]
         earlier = [change for change in self.changes if change.revision <= revision]
-        state = State(self.kinds, objects, earlier[-1].time if earlier else self.started, revision)
-        state.change = earlier[-1] if earlier else None
+        state = State(
+            self.kinds, objects, earlier[-1].time if earlier else self.started, revision, self.started,
+            earlier[-1] if earlier else None)
         yield state
         for change in later:
             state.apply(change)

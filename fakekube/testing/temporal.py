@@ -2,33 +2,40 @@
 
 A predicate gets a State: all objects at one moment, and the time. It is asked about every state in
 turn, after the fact, so that nothing is polled and nothing missed between two looks; and only when
-something changed that it looked at before.
+something changed that it looked at before. ``checking`` judges the same claims while a test runs.
 """
 
-from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fakekube.testing import explain
-from fakekube.testing.history import Change, History, Present, State
+from fakekube.testing import claims, explain
+from fakekube.testing.claims import Broken, Check, Claim, Predicate, Question, Reached
+from fakekube.testing.history import History, Look
+from fakekube.testing.present import Present
 from fakekube.util.driver import Stalled, describe
-from fakekube.util.durations import Duration, seconds_of, text_of
+from fakekube.util.durations import Duration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakekube.client.resources import Resource
     from fakekube.composition.cluster import Cluster
     from fakekube.testing.history import Where
 
-Predicate = Callable[[State], Any]
+Since = int | str | None
 
 
 class HistoryError(AssertionError):
     """A history is not as it must be.
 
-    The text has the writes that led there, the seed, and how to replay it.
+    The text has the writes that led there, the seed, and how to replay it. ``claim`` is what was
+    claimed of it, where it was by a claim.
     """
 
+    claim: Claim | None = None
 
-def eventually(where: "Where", predicate: Predicate, *, within: Duration | None = None, since: int | str | None = None) -> int:
+
+def eventually(where: "Where", predicate: Predicate, *, within: Duration | None = None, since: Since = None) -> int:
     """Some state fulfils the predicate, ``within`` so long after the first one if that is given.
 
     Returns its version.
@@ -36,36 +43,36 @@ def eventually(where: "Where", predicate: Predicate, *, within: Duration | None 
     ``since``: the version to begin with, else the beginning of the cluster. Raises HistoryError (an
     AssertionError), HistoryForgotten.
     """
-    history = History.of(where)
-    end = None
-    for state, holds in _ask(history, predicate, since):
-        end = end if end is not None or within is None else state.at + seconds_of(within)
-        if end is not None and state.at > end:
-            break
-        if holds:
-            return state.revision
-    limit = "" if within is None else f" within {text_of(seconds_of(within))}"
-    raise _error(history, f"{describe(predicate)} was never true{limit}", None)
+    return judge(where, claims.Eventually(predicate, within), since=since)
 
 
-def always(where: "Where", predicate: Predicate, *, since: int | str | None = None) -> None:
-    """Every state fulfils the predicate. Raises as ``eventually``."""
-    history = History.of(where)
-    for state, holds in _ask(history, predicate, since):
-        if not holds:
-            raise _error(history, f"{describe(predicate)} was not true {_when(history, state)}", state.change)
+def always(where: "Where", predicate: Predicate, *, each: "Resource | None" = None, since: Since = None) -> None:
+    """Every state fulfils the predicate; with ``each``, a resource, every object of it in every
+    state does. Raises as ``eventually``.
+    """
+    judge(where, claims.Always(predicate, each), since=since)
 
 
-def never(where: "Where", predicate: Predicate, *, since: int | str | None = None) -> None:
-    """No state fulfils the predicate. Raises as ``eventually``."""
-    history = History.of(where)
-    for state, holds in _ask(history, predicate, since):
-        if holds:
-            raise _error(history, f"{describe(predicate)} was true {_when(history, state)}", state.change)
+def never(where: "Where", predicate: Predicate, *, each: "Resource | None" = None, since: Since = None) -> None:
+    """No state fulfils the predicate; with ``each``, no object in any state. Raises as
+    ``eventually``.
+    """
+    judge(where, claims.Never(predicate, each), since=since)
+
+
+def until(
+    where: "Where", predicate: Predicate, then: Predicate, *, within: Duration | None = None, since: Since = None,
+) -> int:
+    """Some state fulfils ``then``, ``within`` so long after the first one if that is given, and
+    every state before it fulfils the predicate.
+
+    Returns the version of that state. Raises as ``eventually``.
+    """
+    return judge(where, claims.Until(predicate, then, within), since=since)
 
 
 def leads_to(
-    where: "Where", first: Predicate, then: Predicate, *, within: Duration | None = None, since: int | str | None = None,
+    where: "Where", first: Predicate, then: Predicate, *, within: Duration | None = None, since: Since = None,
 ) -> None:
     """Whenever ``first`` comes true, ``then`` is true at that state or a later one, ``within`` so
     long if that is given.
@@ -73,27 +80,36 @@ def leads_to(
     What is still to come when the history ends has not come: let time pass before you ask. Raises
     as ``eventually``.
     """
+    judge(where, claims.LeadsTo(first, then, within), since=since)
+
+
+def judge(where: "Where", claim: Claim, *, since: Since = None) -> int:
+    """A claim is true of a history.
+
+    Returns the version of the state that decided it, 0 where none did. Raises as ``eventually``.
+    """
     history = History.of(where)
-    limit = None if within is None else seconds_of(within)
-    waiting: tuple[float, str, Change | None] | None = None
-    was = False
-    for (state, holds), (_, fulfilled) in zip(_ask(history, first, since), _ask(history, then, since), strict=True):
-        if waiting is not None and limit is not None and state.at > waiting[0] + limit:
-            break
-        if holds and not was and waiting is None:
-            waiting = state.at, _when(history, state), state.change
-        was = bool(holds)
-        if fulfilled:
-            waiting = None
-    if waiting is None:
-        return
-    came, when, change = waiting
-    text = f"{describe(first)} came true {when}, and {describe(then)} did not follow"
-    if limit is not None and history.now <= came + limit:
-        text += f" yet, {explain.offset(history, history.now)}; it has until {explain.offset(history, came + limit)}"
-    elif limit is not None:
-        text += f" within {text_of(limit)}"
-    raise _error(history, text, change)
+    check = Check(claim)
+    for state in history.states(since):
+        verdict = check.look(state)
+        if isinstance(verdict, Reached):
+            return verdict.revision
+        if verdict is not None:
+            raise error_of(verdict, history) from verdict.error
+    broken = check.end(history.now, history.started)
+    for _, resource in state.resources(check.looks) if broken is None else ():
+        if resource is not None and not history.stores(resource):
+            broken = claims.says_nothing(claim, resource)
+    if broken is not None:
+        raise error_of(broken, history)
+    return 0
+
+
+def error_of(broken: Broken, history: History) -> HistoryError:
+    """What is raised for a claim that is not true of a history."""
+    error = HistoryError("\n".join([broken.text, *explain.explanation(history, broken.change)]))
+    error.claim = broken.claim
+    return error
 
 
 async def run_until(
@@ -107,16 +123,22 @@ async def run_until(
     """
     state = Present(cluster)
     asked, time = -1, 0.0
-    holds: Any = False
+    looks: Mapping[Look, None] = {}
+    holds = False
 
     @wraps(predicate)
     def now() -> bool:
-        nonlocal asked, holds, time
+        nonlocal asked, holds, time, looks
         revision, moment = cluster.apiserver.storage.revision, cluster.clock.time()
-        if revision != asked or (None in state.looked_at and moment != time):
+        if revision != asked or (None in looks and moment != time):
             state.refresh()
-            asked, time, holds = revision, moment, predicate(state)
-        return bool(holds)
+            question = Question(predicate)
+            try:
+                asked, time, holds = revision, moment, question.ask(state, claims.ask_at_once)
+            except claims.Refused as refused:
+                raise refused.__cause__ or TypeError(f"{describe(predicate)} {refused}") from None
+            looks = question.looks
+        return holds
 
     try:
         await cluster.run_until(now, within=within, grace=grace)
@@ -124,26 +146,3 @@ async def run_until(
         text = str(stalled)
         raise Stalled("\n".join([text, *explain.explanation(History.of(cluster), told=text)])) from None
     return asked
-
-
-def _ask(history: History, predicate: Predicate, since: int | str | None) -> Iterator[tuple[State, Any]]:
-    """Every state with what the predicate says of it."""
-    holds: Any = None
-    asked = False
-    looked_at: dict[Any, None] = {}
-    time = 0.0
-    for state in history.states(since):
-        changed = state.change is not None and state.change.resource in looked_at
-        if not asked or changed or (None in looked_at and state.at != time):
-            state.looked_at = {}
-            holds, asked, time = predicate(state), True, state.at
-            looked_at = state.looked_at
-        yield state, holds
-
-
-def _when(history: History, state: State) -> str:
-    return f"at {explain.offset(history, state.at)} (version {state.revision})"
-
-
-def _error(history: History, text: str, change: Change | None) -> HistoryError:
-    return HistoryError("\n".join([text, *explain.explanation(history, change)]))

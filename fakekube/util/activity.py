@@ -14,7 +14,7 @@ from contextlib import contextmanager
 class Activity:
     """Units of work in flight on one event loop. Not for use from other threads."""
 
-    __slots__ = ("_busy", "_units", "_waiters", "asleep", "generation", "progress")
+    __slots__ = ("_busy", "_units", "_waiters", "asleep", "broken_off", "generation", "progress")
 
     def __init__(self) -> None:
         self._units = 0
@@ -24,6 +24,7 @@ class Activity:
         self.progress = 0  # grows with every change that somebody saw
         # how many requests are made to take time, for which whoever holds units may wait
         self.asleep = 0
+        self.broken_off = False  # nobody is to wait for what is in flight
 
     @property
     def idle(self) -> bool:
@@ -70,6 +71,11 @@ class Activity:
             yield
         finally:
             self.asleep -= 1
+
+    def break_off(self) -> None:
+        """Let those who wait for what is in flight wait no longer, as it might never end."""
+        self.broken_off = True
+        self._wake()
 
     def note_progress(self) -> None:
         """Something changed: an object was written, or a request came from outside.
@@ -131,9 +137,9 @@ class Activity:
     async def wait_idle(self, *, with_sleepers: bool = False) -> None:
         """Return once nothing is in flight; at once, without yielding, when nothing is.
 
-        Also once something sleeps, unless ``with_sleepers``.
+        Also once that is broken off, and once something sleeps, unless ``with_sleepers``.
         """
-        while self._units and (with_sleepers or not self.asleep):
+        while self._units and not self.broken_off and (with_sleepers or not self.asleep):
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter

@@ -110,16 +110,18 @@ class Driver(ABC):
     def start(self, tasks: Tasks) -> None:  # noqa: B027 - most drivers do nothing by themselves
         """Start what this driver does in the background."""
 
-    def fail(self, error: BaseException) -> None:
-        """A component failed: the next caller that waits for time gets the error.
-
-        For ``Tasks(on_failure=...)``.
+    def fail(self, error: BaseException, *, at_once: bool = False) -> None:
+        """A component failed: the next caller that waits for time gets the error; ``at_once``,
+        without waiting for what is in flight. For ``Tasks(on_failure=...)``.
         """
         self._failure = self._failure or error
+        if at_once:
+            self.activity.break_off()
 
     def take_failure(self) -> BaseException | None:
         """The error that was given to ``fail`` and not yet raised, if any."""
         failure, self._failure = self._failure, None
+        self.activity.broken_off = False
         return failure
 
     def raise_failure(self) -> None:
@@ -310,7 +312,7 @@ class VirtualDriver(Driver):
             self._wake.clear()
             if not clock.pending or clock.paused:
                 await self._wake.wait()
-            elif fruitless >= FRUITLESS_TIMERS:
+            elif fruitless >= FRUITLESS_TIMERS or activity.broken_off:
                 await asyncio.sleep(BREATH_SECONDS)
             grace_seconds = self._grace_seconds(None)
             while self.outside.wait(grace_seconds) and not self._moving.locked():
@@ -328,7 +330,7 @@ class VirtualDriver(Driver):
 
     async def _settle(self) -> None:
         await self._quiet()
-        while self._is_due():
+        while self._is_due() and not self.activity.broken_off:
             self.clock.fire_next()
             await self._quiet()
 
@@ -362,6 +364,8 @@ class VirtualDriver(Driver):
         while True:
             if not activity.idle:
                 await activity.wait_idle()
+                if activity.broken_off:
+                    return
                 if activity.asleep:
                     await quiet_beside_sleepers(self._look_at, activity, lambda: activity.asleep > 0)
                     self._unturned = 0

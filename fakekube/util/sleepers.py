@@ -31,7 +31,7 @@ async def quiet_beside_sleepers(look_at: Look, activity: Activity, are_any: Call
     """
     loop = asyncio.get_running_loop()
     looked, waited, spins, generation = False, False, 0, activity.generation
-    while True:
+    while not activity.broken_off:
         ready, alone = look_at(loop)
         if not ready:
             if activity.idle or (are_any() and (alone or waited)):
