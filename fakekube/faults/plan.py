@@ -69,6 +69,10 @@ class Server(Protocol):
         """A block in which a request waits for time, so that nobody else waits for it."""
 
     @property
+    def is_asked(self) -> bool:
+        """Whether time stands while somebody's predicate is asked."""
+
+    @property
     def watches(self) -> OpenWatches:
         """The watches that are open."""
 

@@ -30,7 +30,12 @@ class Bytes:
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
-        self.ended = False
+        self.over = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows."""
+        return self.over.is_set()
 
     def send(self, frame: Frame) -> None:
         """Take one frame."""
@@ -38,7 +43,7 @@ class Bytes:
 
     def end(self) -> None:
         """Nothing follows."""
-        self.ended = True
+        self.over.set()
 
     def tells(self, text: str) -> list[bool]:
         """Which frames have a text in them."""
@@ -155,8 +160,7 @@ async def test_a_watch_of_a_server_elsewhere_is_cut() -> None:
         cluster.faults.add(watch="cut", events=1, resources="fischers")
         response, receiver = await opened(cluster, "application/json", f"{PATH}/fischers")
         async with asyncio.timeout(10):
-            while not receiver.ended:
-                await asyncio.sleep(0.01)
+            await receiver.over.wait()
         assert (receiver.tells("anna"), response.cut) == ([True], 1)
 
 

@@ -8,7 +8,8 @@ from fakekube import Cluster
 from fakekube.faults.rules import ERRORS_OF_ANY_PATH, ErrorName
 from tests.faults.asking import MAPS, ask, create
 
-ABOUT = ("/version", "/api", "/apis", "/apis/batch", "/apis/batch/v1", "/openapi/v2", "/openapi/v3", "/openapi/v3/apis/batch/v1", "/")
+ABOUT = ("/version", "/api", "/apis", "/apis/batch", "/apis/batch/v1", "/openapi/v2", "/openapi/v3",
+         "/openapi/v3/apis/batch/v1", "/")
 HEALTH = ("/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/", "/readyz/ping")
 
 

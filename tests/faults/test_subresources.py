@@ -60,7 +60,8 @@ async def sent(cluster: Cluster, case: Case, **query: str) -> Response:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.resource for case in CASES])
 @pytest.mark.parametrize(("rule", "status", "is_done"), [
-    ({"error": "EtcdTimeout"}, 500, False), ({"cut": "before"}, 0, False), ({"error": "EtcdTimeout", "moment": "after"}, 500, True),
+    ({"error": "EtcdTimeout"}, 500, False), ({"cut": "before"}, 0, False),
+    ({"error": "EtcdTimeout", "moment": "after"}, 500, True),
     ({"cut": "after"}, 0, True), ({"cut": "body"}, 0, True), ({}, 2, True)])
 async def test_it_fails_before_or_after_its_commit(case: Case, rule: dict[str, Any], status: int, is_done: bool) -> None:
     """Given a rule of a subresource, or of a collection / when that is written / then it is done or

@@ -15,7 +15,8 @@ from tests.server.sessions import RawConnection, Sessions, SpdyClient
 from tests.server.test_channels import ALL, V5, heard, joined
 from tests.server.test_spdy import TUNNEL, V4
 
-WEBSOCKET = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
+WEBSOCKET = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+             "Sec-WebSocket-Version": "13"}
 
 
 class Cutting(Sessions):
@@ -83,7 +84,8 @@ async def everything(server: HttpServer, path: str, **headers: str) -> bytes:
 
 @pytest.mark.parametrize("sessions", [0], indirect=True)
 @pytest.mark.parametrize("path", [f"/command/waits{ALL}", "/ports?ports=80"])
-@pytest.mark.parametrize("headers", [WEBSOCKET | {"Sec-WebSocket-Protocol": V5}, {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", **V4}])
+@pytest.mark.parametrize(
+    "headers", [WEBSOCKET | {"Sec-WebSocket-Protocol": V5}, {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", **V4}])
 async def test_nothing_comes_of_a_session_that_is_cut_at_once(
     server: HttpServer, sessions: Cutting, path: str, headers: dict[str, str],
 ) -> None:
