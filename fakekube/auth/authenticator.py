@@ -56,6 +56,10 @@ class Authenticator:
         """Let a token name somebody from now on."""
         self._known[token] = _authenticated(user)
 
+    def forget(self, token: str) -> None:
+        """Let a token name nobody any more; harmless when it did not."""
+        self._known.pop(token, None)
+
     def check_token(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token:
         """The user of a token: one of those given, a service account, a bootstrap token.
 

@@ -10,6 +10,7 @@ for each test is cheaper than cleaning one up: there is no state outside it.
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -109,7 +110,8 @@ class Cluster(Timed):
         self.token = self._identity.token
         self._audit = audit_file(self.options.audit_log)
         self._front = Front(
-            self.options, self._clock, name=member.name if member is not None else "", extra=bool(self._controllers.declared))
+            self.options, world, self._identity, lambda: self.gates, name=member.name if member is not None else "",
+            extra=bool(self._controllers.declared))
         self._calls = OutgoingCalls(self.activity, self.tasks)
         self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults, world.choices)
         self._build(self.options, state)
@@ -193,7 +195,10 @@ class Cluster(Timed):
     # life
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.close)
+            await self.start()
+            stack.pop_all()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -233,7 +238,7 @@ class Cluster(Timed):
         self._plane.start()
         await self._controllers.start(
             self._own_client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
-            is_served=lambda: bool(self._front.servers))
+            is_served=lambda: bool(self._front.servers), open_door=self._front.open_door)
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
         self._world.begin(self.apiserver.storage)
@@ -486,15 +491,4 @@ class Cluster(Timed):
         an OptionError unless ``insecure``, or with the option ``tls``, where its token is needed.
         Raises OSError when the port is taken.
         """
-        from fakekube.composition.serving import Served
-
-        server = Served(
-            self._front.transport.handler, identity=self._identity, clock=self.clock, activity=self.activity, host=host,
-            port=port, insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"],
-            allow_hosts=self.options.allow_host, allow_origins=self.options.allow_origin,
-            names=[name for name in (self.options.advertise_address,) if name],
-            outside=self.outside if isinstance(self._clock, ManualClock) else None)
-        await server.start()
-        self.outside.listens = isinstance(self._clock, ManualClock)
-        self._front.servers.append(server)
-        return server
+        return await self._front.serve(host=host, port=port, insecure=insecure)

@@ -92,34 +92,43 @@ class ClusterFaults:
         self._calls.callables.fault = self._of_calls
         self.faults.begin_again()
 
-    async def _crash(self, name: str) -> None:
-        """Let a component die and start again.
+    async def _crash(self, name: str) -> bool:
+        """Let a component die and start again; whether who sent the request is dead by that.
 
-        Returns once it lives, unless it is the component itself that waits: that does not see it.
-        What is on its way up already is dead, and who asks while components start or stop, as they
-        do themselves, is not waited for. What has died too often at this moment lives on in it.
+        Returns once it lives, unless it is the component itself that waits: one in this process
+        does not see it, and one outside is dead at once. What is on its way up already is dead, and
+        who asks while components start or stop, as they do themselves, is not waited for. What has
+        died too often at this moment lives on in it.
         """
+        from fakekube.composition.doors import is_sender_dead
+
         now = self.faults.clock.time()
         died, count = self._deaths.get(name, (now, 0))
         count = count if died == now else 0
         if name in self._restarting or count >= MOST_DEATHS:
-            return
+            return is_sender_dead()
         self._deaths[name] = now, count + 1
         self._restarting[name] = None
-        waits, over = not self._controllers.are_changing, asyncio.Event()
+        self._controllers.kill(self._name_of(name))
+        waits, over = not self._controllers.are_changing and not is_sender_dead(), asyncio.Event()
         self._tasks.spawn(self._restart(name, over.set), f"crash of {name}")
         if waits:
             await over.wait()
+        return is_sender_dead()
 
     async def _restart(self, name: str, then: Callable[[], None]) -> None:
         controllers = self._controllers
         try:
             with self._activity.busy():
-                if controllers.states[controller_name(name, list(controllers.states))]:  # the dead do not die
+                if controllers.states[self._name_of(name)]:  # the dead do not die
                     await controllers.restart_controller(name)
         finally:
             self._restarting.pop(name, None)
             then()
+
+    def _name_of(self, component: str) -> str:
+        """Raises OptionError."""
+        return controller_name(component, list(self._controllers.states))
 
     # what faults need of a server
 
@@ -142,7 +151,7 @@ class ClusterFaults:
     def check_component(self, name: str) -> None:
         """Raises FaultError for the name of a component that the cluster does not know."""
         try:
-            controller_name(name, list(self._controllers.states))
+            self._name_of(name)
         except OptionError as error:
             raise UnknownComponent(f"crash: {error}") from None
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
     from fakekube.client.kubeconfig import Find
+    from fakekube.composition.doors import OpenDoor
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
@@ -242,13 +243,13 @@ class ControllerManager:
 
     async def start(
         self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
-        is_served: Callable[[], bool],
+        is_served: Callable[[], bool], open_door: "OpenDoor",
     ) -> None:
         """Start the controllers that the options name; ``client`` leads to the server.
 
         ``remembered`` are the states of components in a snapshot. ``is_served`` says whether the
-        cluster is on a port: clients then get answers between two imports. A controller that was
-        stopped by name stays stopped.
+        cluster is on a port: clients then get answers between two imports; ``open_door`` lets
+        operators outside reach it. A controller that was stopped by name stays stopped.
         """
         from fakekube.cache.mutation import MutationDetector
         from fakekube.runtime.component import WrongOption
@@ -265,7 +266,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
                     "post": plane.calls.post,
-                    "find_cluster": self._find_cluster,
+                    "find_cluster": self._find_cluster, "open_door": open_door,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),
@@ -403,6 +404,14 @@ class ControllerManager:
                 await self._start_one(self._manager, name)
                 for other in together:
                     await self._manager.start_component(other)
+
+    def kill(self, name: str) -> None:
+        """Let an operator outside be dead at once, which is to be restarted; nothing else."""
+        from fakekube.runtime.component import is_killable
+
+        for part in self._parts(name):
+            if is_killable(component := self.find_component(part)):
+                component.kill()
 
     def _known(self) -> list[str]:
         running = self._manager.names if self._manager is not None else self.extra_names

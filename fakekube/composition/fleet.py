@@ -11,6 +11,7 @@ them. Upstream has no counterpart; MultiKueue's tests start several envtest serv
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -77,7 +78,10 @@ class Fleet(Timed, Mapping[str, Cluster]):
     # life
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._close)
+            await self.start()
+            stack.pop_all()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:

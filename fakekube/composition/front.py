@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from fakekube.client.inprocess import InProcess
 from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.util.clock import ManualClock
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.http import Handler, Request, Response
+    from collections.abc import Callable, Mapping
+
+    from fakekube.apimachinery.http import Handler, Request, Response, UserInfo
+    from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.auditfile import AuditFile
+    from fakekube.composition.doors import Door
+    from fakekube.composition.identity import Identity
     from fakekube.composition.recordingpath import RecordingPath
     from fakekube.composition.serving import Served
+    from fakekube.composition.world import World
     from fakekube.recording.recorder import Recorder
-    from fakekube.util.clock import Clock
 
 RECORDING = "/fakekube/v1/recording"
 
@@ -47,28 +53,61 @@ def recorder_of(record: "str | Recorder") -> "Recorder | None":
 class Front:
     """The way in for the clients of one cluster, in this process and on ports.
 
-    ``name`` is the cluster's in a fleet, ``extra`` says whether components of the user run in it.
-    Raises OptionError for a file that cannot be.
+    ``gates`` gives those of the moment. ``name`` is the cluster's in a fleet, ``extra`` says
+    whether components of the user run in it. Raises OptionError for a file that cannot be.
     """
 
-    def __init__(self, options: ClusterOptions, clock: "Clock", *, name: str = "", extra: bool = False) -> None:
+    def __init__(
+        self, options: ClusterOptions, world: "World", identity: "Identity", gates: "Callable[[], Mapping[str, bool]]", *,
+        name: str = "", extra: bool = False,
+    ) -> None:
         self.recorder = recorder_of(options.record)
         self.servers: list[Served] = []
-        self._clock, self._name, self._extra = clock, name, extra
+        self._world, self._identity, self._gates, self._name, self._extra = world, identity, gates, name, extra
         self._path: RecordingPath | None = None
 
-    def open(self, server: "Handler", options: ClusterOptions) -> InProcess:
+    def open(self, server: "APIServer", options: ClusterOptions) -> InProcess:
         """Lead clients to a server; the transport for those of this process."""
         self._server, self._options = server, options
         self.transport = InProcess(self._handler())
         return self.transport
 
-    def lead_to(self, server: "Handler", options: ClusterOptions) -> None:
+    def lead_to(self, server: "APIServer", options: ClusterOptions) -> None:
         """Lead clients to another server from now on."""
         self._server, self._options = server, options
         self.transport.handler = handler = self._handler()
         for served in self.servers:
             served.handle_with(handler)
+
+    async def serve(self, *, host: str, port: int, insecure: bool) -> "Served":
+        """Listen until it is stopped; see ``Cluster.serve``. Raises OptionError, OSError."""
+        served = self._made(self.transport.handler, host, port, insecure=insecure)
+        await served.start()
+        self.servers.append(served)
+        return served
+
+    def _made(self, handler: "Handler", host: str, port: int, *, insecure: bool) -> "Served":
+        from fakekube.composition.serving import Served
+
+        options, world = self._options, self._world
+        world.outside.listens = is_virtual = isinstance(world.plain_clock, ManualClock)
+        return Served(
+            handler, identity=self._identity, clock=world.clock, activity=world.activity, host=host, port=port,
+            insecure=insecure, compresses=lambda: self._gates()["APIResponseCompression"],
+            allow_hosts=options.allow_host, allow_origins=options.allow_origin,
+            names=[name for name in (options.advertise_address,) if name], outside=world.outside if is_virtual else None)
+
+    async def open_door(self, user: "UserInfo", begun: "Callable[[], None]") -> "Door":
+        """Let a run of an operator outside reach the cluster as ``user``, by a port and a token of
+        its own.
+
+        ``begun`` is called when it has begun to watch, or to write. Raises OSError.
+        """
+        from fakekube.composition.doors import LOOPBACK, Door
+
+        door = Door(lambda: self.transport.handler, self._server.authenticator, user, begun)
+        await door.open(self._made(door, LOOPBACK, 0, insecure=False))
+        return door
 
     def record(self, recorder: "Recorder | None") -> None:
         """Let a recorder take what is asked from now on, in place of another."""
@@ -101,4 +140,4 @@ class Front:
             "controllers": options.controllers, "featureGates": dict(options.feature_gates),
             "authorizationMode": list(options.authorization_mode), "addons": [*options.addon_config, *addons],
             "defaultStorageClass": options.default_storage_class, "extra": self._extra, "member": self._name}
-        return self.recorder.around(self._server, self._clock, facts)
+        return self.recorder.around(self._server, self._world.plain_clock, facts)

@@ -66,9 +66,9 @@ class Served:
         """Answer by another handler from now on."""
         self._http.handler = handler
 
-    async def stop(self) -> None:
+    async def stop(self, grace_seconds: float = 0.5) -> None:
         """End the streams, close, and take our entries out of kubeconfigs; harmless when it is
-        closed.
+        closed. Answers that are being written have ``grace_seconds`` to finish.
         """
         while self._kubeconfigs:
             file = self._kubeconfigs.pop()
@@ -76,7 +76,11 @@ class Served:
                 file.remove()
             except OSError as error:
                 log.warning("the cluster stays in %s: %s", file.path, error)
-        await self._http.stop()
+        await self._http.stop(grace_seconds)
+
+    def break_off(self) -> None:
+        """Stop listening, and break all connections off where they are; ``stop`` ends the rest."""
+        self._http.break_off()
 
     @property
     def url(self) -> str:

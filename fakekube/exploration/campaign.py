@@ -24,7 +24,8 @@ def by_strategies(strategies: Sequence[str], seeds: Iterable[int]) -> Plans:
     def plans(calm: list[Calm]) -> Iterator[tuple[int, list[Rule]]]:
         for strategy in strategies:
             for seed in seeds:
-                yield seed, plan_of(strategy, calm[seed % len(calm)], seed)
+                turn, target = divmod(seed, len(calm))
+                yield seed, plan_of(strategy, calm[target], turn)
 
     return plans
 
@@ -36,7 +37,8 @@ def crash_points(calm: list[Calm]) -> Iterator[tuple[int, list[Rule]]]:
     """
     for one in calm:
         if not one.target.component:
-            raise TargetError(f"{one.target.name} cannot be started again: crash_points takes a component of the cluster")
+            raise TargetError(f"{one.target.name} cannot be started again: crash_points takes a component of the cluster, "
+                              "or an operator outside that is declared (fakekube.testing.operators)")
     yield from enumerate((plan for one in calm for plan in crash_points_of(one)), 1)
 
 

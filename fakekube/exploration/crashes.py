@@ -91,5 +91,5 @@ async def _calm(play: Callable[[Cluster], Awaitable[T]], component: str, options
         end = await play(cluster)
         (calm,) = calm_of(cluster, component)
         if not calm.target.component:
-            raise TargetError(f"{component} is no component of the cluster, which could start it again")
+            raise TargetError(f"{component} is no component of the cluster and no declared operator, which could start again")
         return end, calm

@@ -1,4 +1,5 @@
-"""Which operator a strategy tries: a component of the cluster, or a client outside.
+"""Which operator a strategy tries: a component of the cluster, an operator outside that is one, or
+a client outside.
 
 By default the components of ``extra=``; without any, the clients outside that watch, as operators
 do and tests do not.
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fakekube.exploration.strategies import Calm, Target
 from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.operators import OutsideOperator
 
 if TYPE_CHECKING:
     from fakekube.apiserver.filters import LogEntry
@@ -83,6 +85,9 @@ def _known(cluster: "Cluster") -> list[Target]:
 
 
 def _component(cluster: "Cluster", name: str) -> Target:
+    found = cluster.manager.component(name)
+    if isinstance(found, OutsideOperator):
+        return Target(name, users=(found.user.name,), component=name)
     return Target(name, cluster.manager.agents_of(name), component=name)
 
 

@@ -22,8 +22,10 @@ from fakekube.faults.streams import FaultySink
 from fakekube.util.undisturbed import UNDISTURBED
 
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
-Crash = Callable[[str], Awaitable[None]]
-"""Lets a component die and start again; returns once it is dead."""
+Crash = Callable[[str], Awaitable[bool]]
+"""Lets a component die and start again; returns, once it is dead, whether it sent the request
+that is being answered from outside of this process.
+"""
 THIEF = "fakekube-fault"
 
 
@@ -95,8 +97,8 @@ class FaultPoint:
             return None
         if rule.latency is not None and not await self._sleep(rule.latency):
             return Response(503, cut=0)
-        if rule.crash:
-            await self._crash(rule.crash)
+        if rule.crash and await self._crash(rule.crash):
+            return Response(503, cut=0)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None

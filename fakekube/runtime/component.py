@@ -43,6 +43,20 @@ class Runnable(Component, Protocol):
     user: UserInfo | None
 
 
+class Killable(Protocol):
+    """A component that can die at once, before it is stopped: what it does later counts for
+    nothing.
+    """
+
+    def kill(self) -> None:
+        """Be dead. Returns at once; harmless when it is."""
+
+
+def is_killable(component: object) -> "TypeGuard[Killable]":
+    """Whether a component can die at once."""
+    return hasattr(component, "kill")
+
+
 class Snapshotted(Protocol):
     """A component with a state of its own that objects do not show, such as what runs on a node."""
 

@@ -114,6 +114,15 @@ class HttpServer:
                 connection.close()
         self._server = self._upgrading = None
 
+    def break_off(self) -> None:
+        """Stop listening, and break all connections off where they are; ``stop`` ends the rest."""
+        if self._server is not None:
+            self._server.close()
+        for connection in list(self._connections):
+            connection.abort()
+        if self._upgrading is not None:
+            self._upgrading.end()
+
     def close_idle_connections(self) -> None:
         """Close the connections that were idle for too many checks, and schedule the next check."""
         for connection in list(self._connections):

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {"fakekube": ROOT / "fakekube", "fakekube_controllers": ROOT / "controllers" / "fakekube_controllers"}
 DISTRIBUTIONS = {"_pytest": "pytest", "yaml": "pyyaml", "re2": "google-re2", "opentelemetry": "opentelemetry-sdk"}
 """Of packages whose import name is not that of what is installed."""
-GUEST_OF_PYTEST = "pytest_asyncio"
-"""Imported only where a project's pytest has loaded it."""
+GUESTS = {"pytest_asyncio", "kopf"}
+"""Imported only where a project's pytest has loaded it, or where an operator is written with it."""
 
 
 def modules() -> Iterator[Path]:
@@ -50,7 +50,7 @@ def test_what_is_imported_is_declared() -> None:
     """Given all modules / when their imports are read / then each package from outside is a
     dependency or in an extra.
     """
-    known = declared(extras=True) | {GUEST_OF_PYTEST}
+    known = declared(extras=True) | GUESTS
     found = {(name, file.name) for file in modules() for name in imported(file)}
     assert {(name, file) for name, file in found if DISTRIBUTIONS.get(name, name) not in known} == set()
 

@@ -15,7 +15,8 @@ MAX_MODULE_LINES = 500
 MAX_FUNCTION_LINES = 70
 GUARDS = {
     "fakekube/apiserver/apiserver.py", "fakekube/apiserver/filters.py", "fakekube/runtime/controller.py",
-    "fakekube/util/turns.py", "fakekube/util/answering.py", "fakekube/exploration/crashes.py"}
+    "fakekube/util/turns.py", "fakekube/util/answering.py", "fakekube/testing/operatorruns.py",
+    "fakekube/exploration/crashes.py"}
 """The panic guard of the API server and the reconcile worker: the only ones that may catch
 everything. Beside them a thread catches what it hands to who awaits its result, a function of a
 user answers however it does, and what is played at a crash point ends so.

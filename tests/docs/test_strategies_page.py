@@ -23,6 +23,16 @@ def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
     assert "1 failed" in ran(tmp_path, str(test), "--fakekube-schedule", command[2])
 
 
+def test_kopf_dies_between_its_writes_as_the_page_says(tmp_path: Path) -> None:
+    """Given the operator in kopf of the page, when its test runs, then it dies after its first
+    write, and the secret is missed.
+    """
+    test = tmp_path / "test_web.py"
+    test.write_text(of_page("strategies.md", "pytest, kopf strategies"))
+    told = ran(tmp_path, str(test))
+    assert "fault: shop dies after its write 1 is committed (create pods)" in told
+
+
 def test_the_page_names_every_strategy() -> None:
     """Given the strategies and the oracles, when the page is read, then its tables have each."""
     page = (ROOT / "docs" / "strategies.md").read_text()

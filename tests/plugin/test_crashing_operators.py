@@ -1,0 +1,207 @@
+"""Operators outside of the cluster that are declared: they start with it, die, and start again."""
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from kubernetes import client
+
+from fakekube import Cluster
+from fakekube.client.resources import CONFIG_MAPS, SECRETS
+from fakekube.composition.options import OptionError
+from fakekube.exploration.crashes import crash_points
+from fakekube.faults.rules import FaultError
+from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.operatorruns import OperatorDied
+from fakekube.testing.operators import command_operator, operator_kubeconfig, thread_operator
+from tests.plugin.crashing import COMMAND, OPERATORS, SELECTOR, connected, run
+
+EACH = [pytest.param(name, marks=pytest.mark.fakekube(extra=[one], grace="500ms")) for name, one in OPERATORS.items()]
+
+
+def make(core: client.CoreV1Api, name: str) -> None:
+    core.create_namespaced_config_map("default", {"metadata": {"name": name, "labels": SELECTOR}})
+
+
+def secrets(core: client.CoreV1Api) -> list[str]:
+    return [found.metadata.name for found in core.list_namespaced_secret("default").items]
+
+
+def asked(server: BackgroundCluster, *verbs: str) -> list[tuple[str, str, int]]:
+    """What the operator asked for, and what it was answered."""
+    entries = server.run(lambda cluster: list(cluster.apiserver.log))
+    return [(entry.verb, entry.resource, entry.code) for entry in entries if entry.user == "shop" and entry.verb in verbs]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("name", EACH)
+def test_it_dies_of_its_first_write(fakekube_server: BackgroundCluster, name: str, moment: str) -> None:
+    """Given an operator that dies before or after its first write is committed, when it has work to
+    do, then that write is there or is not at that moment, it starts again with empty caches and
+    does it again, and no virtual time passes meanwhile.
+    """
+    core, began = connected(fakekube_server.kubeconfig), fakekube_server.clock.time()
+    watched = len(asked(fakekube_server, "watch"))
+    with fakekube_server.faults.add(crash="shop", users="shop", verbs="create", resources="secrets", nth=1, moment=moment):
+        make(core, "web")
+        fakekube_server.settle()
+    first = 503 if moment == "before" else 201
+    again = 201 if moment == "before" else 409
+    assert asked(fakekube_server, "create") == [("create", "secrets", first), ("create", "secrets", again)]
+    assert len(asked(fakekube_server, "watch")) >= 2 * watched
+    assert secrets(core) == ["web"]
+    assert fakekube_server.clock.time() == began
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_it_is_stopped_started_and_restarted_by_its_name(fakekube_server: BackgroundCluster, name: str) -> None:
+    """Given an operator, when it is stopped, then it does nothing; when it is started, it does what
+    was left; it is restarted at any moment; and a reset lets it begin anew.
+    """
+    core = connected(fakekube_server.kubeconfig)
+    fakekube_server.stop_controller("shop")
+    make(core, "a")
+    fakekube_server.settle()
+    assert secrets(core) == []
+    fakekube_server.start_controller("shop")
+    fakekube_server.settle()
+    assert secrets(core) == ["a"]
+    fakekube_server.restart_controller("shop")
+    make(core, "b")
+    fakekube_server.settle()
+    assert secrets(core) == ["a", "b"]
+    fakekube_server.reset()
+    assert secrets(core) == []
+    make(core, "c")
+    fakekube_server.settle()
+    assert secrets(core) == ["c"]
+
+
+async def test_crash_points_of_a_function() -> None:
+    """Given an operator in a thread, when every crash point of it is played on clusters in the
+    test's own loop, then there is one for its write, and it ends as the calm run does.
+    """
+    async def play(cluster: Cluster) -> list[str]:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "web", "labels": SELECTOR}}, "default")
+        await cluster.settle()
+        return [found["metadata"]["name"] for found in (await cluster.client.list(SECRETS, "default")).items]
+
+    ended = await crash_points(play, "shop", extra=[OPERATORS["thread"]], nodes=0, controllers="", grace="200ms")
+    assert ended.calm == ["web"]
+    assert [(point.where, point.end) for point in ended.points] == [
+        ("shop dies after its write 1 is committed (create secrets)", ["web"])]
+
+
+# bad input
+
+def play(path: Path, *operators: Any, grace: str = "200ms") -> None:
+    """What a test does: make an object, let time pass."""
+    with BackgroundCluster(nodes=0, controllers="", kubeconfig=path / "kubeconfig", extra=operators) as server:
+        make(connected(server.kubeconfig), "web")
+        server.advance("1s", grace=grace)
+
+
+def test_a_command_that_there_is_not(tmp_path: Path) -> None:
+    """Given a command that does not exist, when the cluster starts, then an OptionError says so,
+    and nothing is left behind.
+    """
+    with pytest.raises(OptionError, match=r"^extra: the operator shop cannot be started: .*no-such-command"):
+        play(tmp_path, command_operator("shop", ["no-such-command"]))
+    assert not [thread for thread in threading.enumerate() if thread.name == "fakekube operator shop"]
+
+
+@pytest.mark.parametrize("when", ["at its start", "later"])
+def test_a_command_that_dies_by_itself(tmp_path: Path, when: str) -> None:
+    """Given a command that ends with an exit code, at once or when it has seen an object, when the
+    test waits for time, then that fails with its exit code and its last lines.
+    """
+    shop = command_operator("shop", [*COMMAND, "3"] if when == "later" else [sys.executable, "-c", "raise SystemExit(2)"])
+    told = "exit code 2, and has said nothing"
+    if when == "later":
+        told = "exit code 3, its last lines were:\n  watching\n  no\n  way"
+    with pytest.raises(OperatorDied, match=f"^the operator shop has ended with {told}$"):
+        play(tmp_path, shop, grace="2s")
+
+
+def test_a_function_that_raises(tmp_path: Path) -> None:
+    """Given a function that raises, when the test ends, then it fails with that error."""
+    def shop(_: Path, __: threading.Event) -> None:
+        raise KeyError("web")
+
+    with pytest.raises(OperatorDied, match=r"^the operator shop has died of KeyError: 'web'$"):
+        play(tmp_path, thread_operator("shop", shop))
+
+
+def test_a_function_that_returns(tmp_path: Path) -> None:
+    """Given a function that returns, when the test ends, then nothing is wrong."""
+    play(tmp_path, thread_operator("shop", lambda *_: None))
+
+
+def test_a_thread_that_never_ends(tmp_path: Path) -> None:
+    """Given a function that does not look at its event, when the test ends, then it ends after the
+    bound, and says so.
+    """
+    for_ever = threading.Event()
+    shop = thread_operator("shop", lambda *_: for_ever.wait(), stop_seconds=0.2, start_seconds=0.2)
+    with pytest.raises(OperatorDied, match=r"^the operator shop goes on 0.2 s after it was killed: its thread has to end when"):
+        play(tmp_path, shop)
+    for_ever.set()
+
+
+def test_a_dead_thread_reaches_nothing(tmp_path: Path) -> None:
+    """Given a thread that goes on when it was killed, when it writes with the connection, the port
+    or the token of its dead run, then nothing of that is served.
+    """
+    dead, over = threading.Event(), threading.Event()
+    errors: list[str] = []
+
+    def asked_with(kubeconfig: Path, server: BackgroundCluster) -> int:
+        """The answer to that run's token where everybody else asks."""
+        token = yaml.safe_load(kubeconfig.read_text())["users"][0]["user"]["token"]
+        return httpx.get(f"{server.url}/api/v1/configmaps", headers={"Authorization": f"Bearer {token}"}).status_code
+
+    def shop(kubeconfig: Path, stop: threading.Event) -> None:
+        core = connected(kubeconfig)
+        make(core, f"from-{len(errors)}")
+        stop.wait()
+        dead.wait()
+        try:
+            make(core, "late")
+        except Exception as error:  # whatever the client says
+            errors.append(type(error).__name__)
+        errors.append(str(asked_with(kubeconfig, server)))
+        over.set()
+
+    extra = [thread_operator("shop", shop, stop_seconds=20)]
+    with BackgroundCluster(nodes=0, controllers="", grace="200ms", kubeconfig=tmp_path / "kubeconfig", extra=extra) as server:
+        core = connected(server.kubeconfig)
+        threading.Timer(0.1, dead.set).start()
+        server.stop_controller("shop")
+        assert over.wait(10)
+        assert errors == ["MaxRetryError", "401"]
+        assert [found.metadata.name for found in core.list_namespaced_config_map("default").items] == ["from-0"]
+
+
+@pytest.mark.fakekube(extra=[thread_operator("shop", run)], grace="200ms")
+def test_a_fault_for_who_is_not_there(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator, when a fault is to kill another one, then that is refused, and it is named
+    among those that there are.
+    """
+    with pytest.raises(FaultError, match=r'"shops" is not in the list of known controllers: .*shop'):
+        fakekube_server.faults.add(crash="shops")
+
+
+def test_two_of_one_name(tmp_path: Path) -> None:
+    """Given two operators of one name, when the cluster starts, then that is refused."""
+    with pytest.raises(ValueError, match="there is a component 'shop' already"):
+        play(tmp_path, *[thread_operator("shop", run)] * 2)
+
+
+def test_nobody_else_has_a_kubeconfig_of_an_operator() -> None:
+    """Given a test, when it asks for the kubeconfig of the operator that it is, then it is none."""
+    with pytest.raises(LookupError):
+        operator_kubeconfig()
