@@ -83,15 +83,16 @@ async def test_it_ends_after_an_event(accept: str, ends: str) -> None:
 @pytest.mark.parametrize("rule", [{"watch": "stall", "lasting": "5s"}, {"watch": "late", "lasting": "5s"}])
 async def test_it_tells_later(accept: str, rule: dict[str, Any]) -> None:
     """Given a watch in a form that stands still or comes late / when objects are made / then they
-    are told five seconds later, in order.
+    are told five seconds later, or a little more, in order.
     """
     async with quiet() as cluster:
         cluster.faults.add(**rule)
         _, receiver = await opened(cluster, accept)
         await create(cluster, "first")
         await create(cluster, "second")
+        await cluster.advance("4s")
         assert receiver.pieces == []
-        await cluster.advance("5s")
+        await cluster.advance("2s")
         assert (receiver.tells("first"), receiver.tells("second")) == ([True, False], [False, True])
 
 
