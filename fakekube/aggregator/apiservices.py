@@ -203,11 +203,11 @@ class Aggregator:
         if info.group:
             return self._remotes.get((info.group, info.version))
         path = info.path
+        if path == "/api" or path.startswith("/api/"):
+            return self._remotes.get(("", "v1"))
         parts = path.split("/", 4)
         if len(parts) > 3 and parts[1] == "apis":
             return self._remotes.get((parts[2], parts[3]))
-        if len(parts) > 1 and parts[1] == "api":
-            return self._remotes.get(("", "v1"))
         if path.startswith("/openapi/v3/"):
             return self._describing(path.removeprefix("/openapi/v3/"))
         return None

@@ -201,11 +201,12 @@ class APIServer:
         self._audit.answered(asked, info, request, response, failure)
         return self._decorator.decorate(request, response, asked.audit_id)
 
-    async def _intercepted(self, info: RequestInfo, request: Request) -> Response:
+    def _intercepted(self, info: RequestInfo, request: Request) -> Awaitable[Response]:
         serve: Serve = self._serve
-        for interceptor in reversed(self.interceptors):
+        first, *others = self.interceptors
+        for interceptor in reversed(others):
             serve = partial(_around, interceptor, serve)
-        return await serve(info, request)
+        return first(info, request, serve)
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if self._aggregator is not None:

@@ -26,25 +26,28 @@ class Delays:
 
     async def __call__(self, info: RequestInfo, request: Request, serve: "Serve") -> Response:
         """The answer, late or not."""
-        in_process = not request.peer
-        who = request.headers.get("user-agent", "").partition("/")[0]
         if not info.is_resource:
             return await serve(info, request)
+        transit, in_process = self._transit, not request.peer
         if info.verb == "watch":
             response = await serve(info, request)
             if response.stream is not None and response.is_watch:
-                response.stream = LateStream(response.stream, self._transit, info.resource, who, in_process=in_process)
+                group = f"the watch of {info.resource} by {_sender(request)}"
+                if transit.choices.may_deviate(group):
+                    response.stream = LateStream(response.stream, transit, group, in_process=in_process)
             return response
-        if not self._transit.may_be_late(in_process=in_process):
+        if not transit.may_be_late(in_process=in_process):
             return await serve(info, request)
-        what = _words(info, who)
-        await self._wait(self._transit.choices.delay(f"the server gets {what}", f"requests of {who}"))
+        who = _sender(request)
+        await self._wait("the server gets %s", info, who, f"requests of {who}")
         response = await serve(info, request)
-        if self._transit.may_be_late(in_process=in_process):
-            await self._wait(self._transit.choices.delay(f"the answer to {what} comes", f"answers to {who}"))
+        if transit.may_be_late(in_process=in_process):
+            await self._wait("the answer to %s comes", info, who, f"answers to {who}")
         return response
 
-    async def _wait(self, seconds: float) -> None:
+    async def _wait(self, label: str, info: RequestInfo, who: str, group: str) -> None:
+        choices = self._transit.choices
+        seconds = choices.delay(label % _words(info, who), group) if choices.may_deviate(group) else 0
         if not seconds:
             return
         cause = CAUSE.get()
@@ -52,6 +55,10 @@ class Delays:
         await self._transit.sleep(seconds)
         if cause is not None:
             CAUSE.set(cause._replace(time=self._transit.clock.time()))
+
+
+def _sender(request: Request) -> str:
+    return request.headers.get("user-agent", "").partition("/")[0]
 
 
 def _words(info: RequestInfo, who: str) -> str:
@@ -62,14 +69,16 @@ def _words(info: RequestInfo, who: str) -> str:
 
 
 class LateStream:
-    """A watch whose events come late, in their order; a Stream and a Sink."""
+    """A watch whose events come late, in their order; a Stream and a Sink.
+
+    ``group`` names it: ``the watch of pods by kubelet``.
+    """
 
     __slots__ = ("_group", "_in_process", "_label", "_last", "_sink", "_stream", "_timer", "_transit", "_waiting")
 
-    def __init__(self, stream: Stream, transit: Transit, resource: str, who: str, *, in_process: bool) -> None:
+    def __init__(self, stream: Stream, transit: Transit, group: str, *, in_process: bool) -> None:
         self._stream, self._transit, self._in_process = stream, transit, in_process
-        self._group = f"the watch of {resource} by {who}"
-        self._label = f"{self._group} hears of"
+        self._group, self._label = group, f"{group} hears of"
         self._sink: Sink | None = None
         self._waiting: deque[tuple[float, Frame | None]] = deque()  # None is the end
         self._timer: Timer | None = None

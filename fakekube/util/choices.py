@@ -41,6 +41,8 @@ FAULT = "fault "
 """What the label of a fault that is planned begins with; its rule follows, as JSON."""
 
 _ALL = float(1 << 64)
+_CALM = (0, 0)
+_DELAYS = len(DELAYS_SECONDS)
 
 T = TypeVar("T")
 
@@ -96,16 +98,20 @@ class Choices:
     everything is calm. ``deviations`` are those of this run so far.
     """
 
-    __slots__ = ("_planned", "_rates", "_times", "deviations", "seed", "tell_moment")
+    __slots__ = ("_planned", "_planned_labels", "_rates", "_times", "deviations", "seed", "tell_moment")
 
     def __init__(self, seed: int | None = None, replayed: Iterable[Deviation] | None = None) -> None:
         assert seed is not None or replayed is not None, "draw from a seed, or replay"
         self.seed = seed
         self.deviations: list[Deviation] = []
         self.tell_moment: Callable[[], tuple[float | None, int | None]] = _unknown
-        self._planned = None if replayed is None else {(one.label, one.nth): one.value for one in replayed}
+        self._plan(None if replayed is None else {(one.label, one.nth): one.value for one in replayed})
         self._times: dict[str, int] = {}
         self._rates: dict[str, float] = {}
+
+    def _plan(self, planned: dict[tuple[str, int], int] | None) -> None:
+        self._planned = planned
+        self._planned_labels = frozenset(label for label, _ in planned or () if not label.startswith(FAULT))
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -128,7 +134,7 @@ class Choices:
     def again(self) -> Self:
         """The same from the beginning: nothing asked yet."""
         made = type(self)(self.seed, () if self._planned is not None else None)
-        made._planned = self._planned
+        made._plan(self._planned)
         return made
 
     @property
@@ -145,39 +151,56 @@ class Choices:
                 self._times[label] = 1
                 self.deviations.append(Deviation(label, 1, 1, 2, None, *self.tell_moment()))
 
+    def may_deviate(self, group: str) -> bool:
+        """Whether anything of a group of labels can come out otherwise than in the calm run.
+
+        Where it cannot nobody needs to ask, nor to make a label.
+        """
+        return self._rate(group) > 0 if self._planned is None else bool(self._planned_labels)
+
     def pick(self, label: str, count: int, group: str = "") -> int:
         """Which of ``count`` possibilities, from 0 on, which is the calm run's.
 
         ``label`` says in words what is chosen, the same in every run; ``group`` (the label, unless
         it is said) what deviates equally often.
         """
-        return self._pick(label, count, group, delays=False) if count > 1 else 0
+        value, nth = self._pick(label, count, group or label) if count > 1 else _CALM
+        if value:
+            self.deviations.append(Deviation(label, nth, value, count, None, *self.tell_moment()))
+        return value
 
     def delay(self, label: str, group: str = "") -> float:
         """How many seconds something is late, one of ``DELAYS_SECONDS``."""
-        return DELAYS_SECONDS[self._pick(label, len(DELAYS_SECONDS), group, delays=True)]
+        value, nth = self._pick(label, _DELAYS, group or label)
+        if not value:
+            return 0.0
+        seconds = DELAYS_SECONDS[value]
+        self.deviations.append(Deviation(label, nth, value, _DELAYS, seconds, *self.tell_moment()))
+        return seconds
 
-    def _pick(self, label: str, count: int, group: str, *, delays: bool) -> int:
-        times = self._times
+    def _pick(self, label: str, count: int, group: str) -> tuple[int, int]:
+        """What is chosen, and the how manieth time that its label was asked.
+
+        Nobody needs to know that of labels that never deviate.
+        """
+        planned, times = self._planned, self._times
+        if planned is not None:
+            if label not in self._planned_labels:
+                return _CALM
+            nth = times[label] = times.get(label, 0) + 1
+            return min(planned.get((label, nth), 0), count - 1), nth
+        rate = self._rate(group)
+        if not rate:
+            return _CALM
         nth = times[label] = times.get(label, 0) + 1
-        planned = self._planned
-        if planned is None:
-            value = self._drawn(label, nth, count, group or label)
-        else:
-            value = min(planned.get((label, nth), 0), count - 1)
-        if value:
-            seconds = DELAYS_SECONDS[value] if delays else None
-            self.deviations.append(Deviation(label, nth, value, count, seconds, *self.tell_moment()))
-        return value
+        share = bits_of(f"{self.seed} {nth} {label}") / _ALL
+        return (1 + int(share / rate * (count - 1)) if share < rate else 0), nth
 
-    def _drawn(self, label: str, nth: int, count: int, group: str) -> int:
+    def _rate(self, group: str) -> float:
         rate = self._rates.get(group)
         if rate is None:
             rate = self._rates[group] = RATES[bits_of(f"{self.seed} how often {group}") % len(RATES)]
-        if not rate:
-            return 0
-        share = bits_of(f"{self.seed} {nth} {label}") / _ALL
-        return 1 + int(share / rate * (count - 1)) if share < rate else 0
+        return rate
 
 
 class ChosenDeque(deque[T]):
@@ -190,6 +213,8 @@ class ChosenDeque(deque[T]):
     def popleft(self) -> T:
         """Take out one of the first. IndexError when there is none."""
         if len(self) < 2:
+            return super().popleft()
+        if not self._choices.may_deviate(self._name):
             return super().popleft()
         first = self[0]
         shown = f", {first} first" if isinstance(first, str | tuple) else ""

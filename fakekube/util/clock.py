@@ -31,6 +31,9 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 history.
 """
 
+LATE_SECONDS = 0.5
+"""So long something may be on its way at most where a seed makes things late."""
+
 _LATEST_SECONDS = LATEST.timestamp()
 
 
@@ -45,6 +48,7 @@ class Clock(ABC):
     """What time it is, and timers. Times are Unix seconds, delays seconds, both floats."""
 
     passes_while_busy = False  # whether time goes on while work is in flight, as real time does
+    late_seconds = 0.0  # how long a write may be on its way, and then to those who watch, for all that a seed draws
 
     @abstractmethod
     def time(self) -> float:
@@ -115,6 +119,7 @@ class ManualClock(Clock):
     ) -> None:
         self._time = start.timestamp()
         self._timers, self._lazy = TimerHeap() if choices is None else ChosenTimerHeap(choices), TimerHeap()
+        self.late_seconds = 0.0 if choices is None else LATE_SECONDS
         self._sequence = 0
         self._activity = activity
         self.pending = 0  # timers that pull time forward: those that are no daemons

@@ -95,10 +95,15 @@ class NodeHealthMap:
         if timer is None or timer.cancelled or timer.when > due:
             if timer is not None:
                 timer.cancel()
-            self._timers[lazy] = self._clock.call_at(due, self._let_renew if lazy else self._overdue, daemon=True, lazy=lazy)
+            check = self._let_renew if lazy or self._clock.late_seconds else self._check
+            self._timers[lazy] = self._clock.call_at(due, check, lazy, daemon=True, lazy=lazy)
 
-    def _let_renew(self) -> None:
+    def _check(self, _: bool) -> None:
+        self._overdue()
+
+    def _let_renew(self, lazy: bool) -> None:
         """Time may have jumped here over renewals that are still to come: check once they have
-        come.
+        come. Where they may be late time stops for it, so as not to jump over the next ones.
         """
-        self._timers[True] = self._clock.call_at(self._clock.time(), self._overdue, lazy=True)
+        late_seconds = self._clock.late_seconds
+        self._timers[lazy] = self._clock.call_later(late_seconds, self._overdue, daemon=True, lazy=not late_seconds)

@@ -76,6 +76,18 @@ async def test_a_long_jump_of_time_makes_nobody_late(cluster):
     assert [len(await told(cluster, f"node-{number}")) for number in range(3)] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("seed", range(1, 13))
+async def test_a_renewal_that_is_late_makes_nobody_late(seed):
+    """Given a node that is well, and a seed that makes requests and watches late / when time jumps
+    / then it was never given up: in a real cluster it would have renewed its lease long before.
+    """
+    async with Cluster(clock="manual", schedule=f"1:{seed}", event_ttl="2d") as cluster:
+        for seconds in (49, 51, 600, 3600, 10):
+            await cluster.advance(seconds)
+            assert await ready(cluster) == ("True", "KubeletReady")
+        assert len(await told(cluster, "node-0")) == 1
+
+
 async def test_a_node_that_is_back_is_as_before(cluster):
     """Given a node that was given up / when its kubelet is back / then it is ready, has no taints,
     and its pod is ready again.
