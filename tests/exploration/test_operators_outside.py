@@ -37,6 +37,7 @@ def ensure(create, name, **fields):
         if error.status != 409:
             raise
 
+QUICKLY = {"grace": "250ms", "nodes": 0, "controllers": ""}
 POD = {"spec": {"containers": [{"name": "main", "image": "web"}]}}
 
 def two_objects(core, name):
@@ -73,13 +74,13 @@ def play(server):
 """
 
 TWO = """
-@pytest.mark.fakekube(extra=[thread_operator("shop", operator(WORK))], grace="250ms", nodes=0, controllers="", HOW)
+@pytest.mark.fakekube(extra=[thread_operator("shop", operator(WORK))], **QUICKLY, HOW)
 def test_it(fakekube_server):
     assert names(play(fakekube_server).list_namespaced_secret("default")) == ["web"]
 """
 
 ONE = """
-@pytest.mark.fakekube(extra=[thread_operator("shop", operator(WORK), restart_policy="Always")], grace="250ms", nodes=0, controllers="", HOW)
+@pytest.mark.fakekube(extra=[thread_operator("shop", operator(WORK), restart_policy="Always")], **QUICKLY, HOW)
 def test_it(fakekube_server):
     assert len(names(play(fakekube_server).list_namespaced_secret("default"))) == 1
 """
