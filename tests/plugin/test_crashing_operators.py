@@ -314,7 +314,7 @@ def test_who_it_is(tmp_path: Path) -> None:
     for what no role allows it, then it is refused by that name.
     """
     shop = thread_operator("shop", run, user="system:serviceaccount:default:shop")
-    refused = r'died of ForbiddenException: \(403\)[\s\S]*User \\"system:serviceaccount:default:shop\\" cannot list resource'
+    refused = r'died of ForbiddenException: \(403\)[\s\S]*User \\"system:serviceaccount:default:shop\\" cannot watch resource'
     with pytest.raises(OperatorDied, match=refused):
         play(tmp_path, shop, authorization_mode="RBAC")
 
