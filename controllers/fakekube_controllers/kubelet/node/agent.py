@@ -26,6 +26,8 @@ from fakekube_controllers.kubelet.node.leases import NodeLeases
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 
 CONDITIONS = "fakekube.dev/conditions"
+MOST_TRIES = 5
+"""Upstream: nodeStatusUpdateRetry."""
 
 
 class NodeAgent:
@@ -119,6 +121,19 @@ class NodeAgent:
         return wanted
 
     async def _post_status(self, name: str) -> None:
+        """Post the node's status, also where others write to the node at the same time, as
+        updateNodeStatus does. Raises APIError.
+        """
+        for tries in range(1, MOST_TRIES + 1):
+            try:
+                await self._try_post_status(name)
+            except APIError as error:
+                if error.code != 409 or tries == MOST_TRIES:
+                    raise
+            else:
+                return
+
+    async def _try_post_status(self, name: str) -> None:
         """Post the node's status; once it is ready the taint of new nodes goes, as the node
         lifecycle controller sees to.
         """
