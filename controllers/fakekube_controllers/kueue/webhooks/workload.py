@@ -6,6 +6,8 @@ Upstream: pkg/webhooks/workload_webhook.go.
 
 from collections.abc import Iterator
 
+import orjson
+
 from fakekube.apimachinery import meta, strconv, validation
 from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import (
@@ -20,6 +22,7 @@ from fakekube.apimachinery.field_errors import (
     required,
 )
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.util.memory import memoized
 from fakekube_controllers.kueue import names, resources
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.webhooks import admissiongates, quotas, workloadupdates
@@ -61,8 +64,7 @@ def validate(request: AdmissionRequest, *, features: Features) -> None:
 
 def _errors(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features) -> Iterator[FieldError]:
     podsets, status = states.spec_of(workload).get("podSets") or (), states.status_of(workload)
-    for place, podset in enumerate(podsets):
-        yield from _of_podset(podset, index(PODSETS, place), features)
+    yield from _of_podsets(orjson.dumps(podsets), features)
     variable = sum(podset.get("minCount") is not None for podset in podsets)
     if variable > 1:
         yield invalid(PODSETS, variable, "at most one podSet can use minCount")
@@ -85,6 +87,14 @@ def _errors(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features
 
 
 # podsets
+
+
+@memoized(256)
+def _of_podsets(encoded: bytes, features: Features) -> tuple[FieldError, ...]:
+    """The complaints about podsets, which are the same in every write of a Workload."""
+    return tuple(
+        error for place, podset in enumerate(orjson.loads(encoded))
+        for error in _of_podset(podset, index(PODSETS, place), features))
 
 
 def _of_podset(podset: ReadOnlyTree, path: str, features: Features) -> Iterator[FieldError]:
