@@ -4,7 +4,7 @@ how they change.
 Upstream: pkg/webhooks/workload_webhook.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import orjson
 
@@ -64,7 +64,8 @@ def validate(request: AdmissionRequest, *, features: Features) -> None:
 
 def _errors(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features) -> Iterator[FieldError]:
     podsets, status = states.spec_of(workload).get("podSets") or (), states.status_of(workload)
-    yield from _of_podsets(orjson.dumps(podsets), features)
+    for place, podset in enumerate(podsets):
+        yield from _of_podset(podset, index(PODSETS, place), features)
     variable = sum(podset.get("minCount") is not None for podset in podsets)
     if variable > 1:
         yield invalid(PODSETS, variable, "at most one podSet can use minCount")
@@ -89,14 +90,6 @@ def _errors(workload: ReadOnlyTree, old: ReadOnlyTree | None, features: Features
 # podsets
 
 
-@memoized(256)
-def _of_podsets(encoded: bytes, features: Features) -> tuple[FieldError, ...]:
-    """The complaints about podsets, which are the same in every write of a Workload."""
-    return tuple(
-        error for place, podset in enumerate(orjson.loads(encoded))
-        for error in _of_podset(podset, index(PODSETS, place), features))
-
-
 def _of_podset(podset: ReadOnlyTree, path: str, features: Features) -> Iterator[FieldError]:
     template = podset.get("template") or meta.EMPTY
     metadata, spec = template.get("metadata") or meta.EMPTY, template.get("spec") or meta.EMPTY
@@ -112,14 +105,25 @@ def _of_podset(podset: ReadOnlyTree, path: str, features: Features) -> Iterator[
         yield from _of_slices(podset.get("topologyRequest") or meta.EMPTY, child(path, "topologyRequest"))
 
 
-def _of_resources(found: ReadOnlyTree | None, path: str, features: Features) -> Iterator[FieldError]:
+def _of_resources(found: ReadOnlyTree | None, path: str, features: Features) -> Sequence[FieldError]:
+    if not found:
+        return ()
+    return _of_encoded_resources(orjson.dumps(found), path, not_negative=features.WorkloadValidateResourcesAreNonNegative)
+
+
+@memoized(1024)
+def _of_encoded_resources(encoded: bytes, path: str, *, not_negative: bool) -> Sequence[FieldError]:
+    """The complaints about resources, which are the same in every write, and in many Workloads."""
+    errors: list[FieldError] = []
+    found = orjson.loads(encoded)
     for field in ("requests", "limits"):
-        for name, amount in ((found or meta.EMPTY).get(field) or {}).items():
+        for name, amount in (found.get(field) or {}).items():
             here = key(child(path, "resources", field), name)
             if name == "pods":
-                yield invalid(here, "pods", "the key is reserved for internal kueue use")
-            if features.WorkloadValidateResourcesAreNonNegative:
-                yield from quotas.not_negative(here, amount)
+                errors.append(invalid(here, "pods", "the key is reserved for internal kueue use"))
+            if not_negative:
+                errors += quotas.not_negative(here, amount)
+    return tuple(errors)
 
 
 def _of_slices(request: ReadOnlyTree, path: str) -> Iterator[FieldError]:
