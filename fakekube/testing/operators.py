@@ -100,8 +100,8 @@ def kopf_operator(name: str, registry: "kopf.OperatorRegistry | None" = None, **
     """Kopf in a thread, with the handlers of a registry, by default kopf's own.
 
     ``values`` are Terms, and other arguments of ``kopf.operator`` (``namespaces``, ``settings``
-    ...), of which each run gets copies; it is standalone and for all namespaces, unless they say
-    otherwise. Login handlers are not asked. Raises OptionError.
+    ...), of which each run gets copies, where they can be copied; it is standalone and for all
+    namespaces, unless they say otherwise. Login handlers are not asked. Raises OptionError.
     """
     own = {term: value for term, value in values.items() if term not in Terms.__annotations__}
     terms: Any = {term: value for term, value in values.items() if term not in own}

@@ -98,6 +98,44 @@ async def test_crash_points_of_a_function() -> None:
         ("shop dies after its write 1 is committed (create secrets)", ["web"])]
 
 
+@pytest.mark.fakekube(clock="manual", grace="300ms", extra=[
+    command_operator("shop", ["sh", "-c", f"sleep 1; exec {' '.join(COMMAND)}"])])
+def test_virtual_time_waits_while_it_starts(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator that starts for longer than others may be silent, when it dies in the
+    middle of an hour that is to pass, then all that it does is done at the instant it was told.
+    """
+    core, began = connected(fakekube_server.kubeconfig), fakekube_server.clock.time()
+    with fakekube_server.faults.add(crash="shop", users="shop", verbs="create", nth=1):
+        make(core, "web")
+        fakekube_server.advance("1h")
+    entries = fakekube_server.run(lambda cluster: list(cluster.apiserver.log))
+    assert [(entry.code, entry.time) for entry in entries if entry.user == "shop" and entry.verb == "create"] == [
+        (503, began), (201, began)]
+    assert fakekube_server.clock.time() == began + 3600
+
+
+def test_what_a_run_of_kopf_keeps_dies_with_it(tmp_path: Path) -> None:
+    """Given kopf with a memo in which it counts its starts, when it dies and starts again, then it
+    counts from the beginning.
+    """
+    registry, counted = kopf.OperatorRegistry(), []
+
+    @kopf.on.startup(registry=registry)
+    def start(memo: kopf.Memo, **_: Any) -> None:
+        memo.starts += 1
+        counted.append(memo.starts)
+
+    @kopf.on.event("configmaps", registry=registry)
+    def seen(**_: Any) -> None:
+        pass
+
+    extra = [kopf_operator("shop", registry, memo=kopf.Memo(starts=0))]
+    with BackgroundCluster(nodes=0, controllers="", grace="200ms", kubeconfig=tmp_path / "kubeconfig", extra=extra) as server:
+        server.restart_controller("shop")
+        server.settle()
+    assert counted == [1, 1]
+
+
 # bad input
 
 def play(path: Path, *operators: Any, grace: str = "200ms", **options: Any) -> None:
