@@ -1,7 +1,8 @@
 """One run of an operator outside of the cluster: a process, a function in a thread, or kopf.
 
 Each run is watched by a thread, which ends when the run has ended. ``kill`` returns at once; what a
-run does afterwards reaches nobody, since its door is shut by then (``composition/doors.py``).
+run does afterwards reaches nobody, since its server has ended by then
+(``composition/operatorservers.py``).
 """
 
 import asyncio

@@ -60,3 +60,4 @@ OPERATORS = {
     "thread": thread_operator("shop", run),
     "command": command_operator("shop", COMMAND),
 }
+SHOP = OPERATORS["thread"]

@@ -9,9 +9,11 @@ import httpx
 import kopf
 import pytest
 import yaml
+from click.testing import CliRunner
 from kubernetes import client
 
 from fakekube import Cluster
+from fakekube.cli.main import cli
 from fakekube.client.resources import CONFIG_MAPS, SECRETS
 from fakekube.composition.options import OptionError
 from fakekube.exploration.crashes import crash_points
@@ -245,6 +247,16 @@ def test_nobody_else_has_a_kubeconfig_of_an_operator() -> None:
     """Given a test, when it asks for the kubeconfig of the operator that it is, then it is none."""
     with pytest.raises(LookupError):
         operator_kubeconfig()
+
+
+def test_it_is_nothing_for_fakekube_run(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator outside, when ``fakekube run`` is to run it, then it says in one sentence
+    that it cannot.
+    """
+    path, module = str(fakekube_server.kubeconfig), "tests.plugin.crashing:SHOP"
+    done = CliRunner().invoke(cli, ["run", module, "--kubeconfig", path])
+    assert (done.exit_code, done.output) == (
+        1, "Error: the operator shop is for clusters in tests: it is a client, run it as it is\n")
 
 
 @pytest.mark.parametrize("operator", [
