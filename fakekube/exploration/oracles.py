@@ -142,7 +142,8 @@ def stuck_finalizers(history: History, requests: Sequence[LogEntry], who: Who) -
     """
     put_on = _put_on(history, who)
     states = _last_states(history)
-    is_inside = any(change.cause is not None and change.cause.acting is not None for change in history.changes if who.wrote(change))
+    is_inside = any(
+        change.cause is not None and change.cause.acting is not None for change in history.changes if who.wrote(change))
     for uid, change in states.items():
         metadata = change.object["metadata"]
         left = [one for one in metadata.get("finalizers") or [] if (uid, one) in put_on]
@@ -292,7 +293,7 @@ def overwritten(history: History, _: Sequence[LogEntry], who: Who) -> Iterator[t
 
 
 def _is_theirs(history: History, who: Who, late: Change, path: str) -> bool:
-    """Whether they have set a field of an object before a change, with what is around it perhaps."""
+    """Whether they have set a field of an object before a change, or all that is around it."""
     earlier = (
         change for change in history.changes
         if change.event.record.uid == late.event.record.uid and change.revision < late.revision and who.wrote(change))

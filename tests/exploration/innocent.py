@@ -63,8 +63,9 @@ class AppliesUnchanged(Timed):
     seconds = 0.1
 
     async def tick(self, found):
-        await self.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "web", "namespace": "default"}, "data": {"a": "Yg=="}},
-            field_manager="web")
+        metadata = {"name": "web", "namespace": "default"}
+        await self.client.apply(
+            {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"a": "Yg=="}}, field_manager="web")
 
 
 class ResyncsByUpdates(Timed):
