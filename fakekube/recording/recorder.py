@@ -30,8 +30,9 @@ FRAME_FIELDS = 6
 class Recorder:
     """Takes entries of any number of clusters, and gives lines to ``write``.
 
-    ``test`` is the test that runs; of ``pending`` no lines were made yet. Values of Secrets, tokens and credentials are masked, unless
-    ``secrets`` asks for them. It may be used from several threads.
+    ``test`` is the test that runs; of ``pending`` no lines were made yet. Values of Secrets, tokens
+    and credentials are masked, unless ``secrets`` asks for them. It may be used from several
+    threads.
     """
 
     def __init__(self, write: Callable[[bytes], None], *, secrets: bool = False, name: str = "") -> None:
