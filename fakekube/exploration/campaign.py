@@ -24,7 +24,8 @@ def by_strategies(strategies: Sequence[str], seeds: Iterable[int]) -> Plans:
     def plans(calm: list[Calm]) -> Iterator[tuple[int, list[Rule]]]:
         for strategy in strategies:
             for seed in seeds:
-                yield seed, plan_of(strategy, calm[seed % len(calm)], seed)
+                turn, target = divmod(seed, len(calm))
+                yield seed, plan_of(strategy, calm[target], turn)
 
     return plans
 

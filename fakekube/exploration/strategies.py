@@ -11,16 +11,15 @@ knows whether they were committed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fakekube.apiserver.filters import LogEntry
+from fakekube.exploration.draws import Drawn, Draws
 from fakekube.faults.rules import WRITING, Rule, rule_of
 from fakekube.util.choices import Deviation
-from fakekube.util.rng import Rng
-
-MOST_FAULTS = 3
-"""So many faults a plan has at most: bugs of controllers need one or two (Sieve, section 6)."""
 
 MOST_READS_AFTER = 40
 """So many reads of an operator that starts again a replica that is behind answers at most."""
@@ -28,12 +27,22 @@ MOST_READS_AFTER = 40
 STALLS_SECONDS = (0.05, 1.0, 5.0, 20.0)
 """How long a watch stands still, and a replica is behind: little and much against a retry."""
 
+MOST_GAPS = 3
+"""A watch may stand still until just after one of so many next moments at which it was told of
+something.
+"""
+
+JUST_AFTER_SECONDS = 0.05
+
 LATE_SECONDS = (0.02, 0.2, 1.0, 5.0)
 
 UNCOUNTED = ("events", "leases")
 """Resources whose writes are words and heartbeats."""
 
-AMBIGUOUS_ANSWERS = ("InternalError", "Timeout", "EtcdTimeout", "EtcdLeaderChanged")
+AMBIGUOUS_ANSWERS = ("InternalError", "Timeout", "EtcdTimeout", "EtcdLeaderChanged", "")
+"""What is said of a write that was committed; the empty one is no answer."""
+
+LISTING = ("list", "watch")
 
 
 class Target(NamedTuple):
@@ -53,29 +62,73 @@ class Target(NamedTuple):
         return {name: value for name, value in (("user_agents", self.user_agents), ("users", self.users)) if value}
 
 
-class Calm(NamedTuple):
-    """What was asked in the calm run, by everybody, oldest first; ``own`` by the target."""
+class Write(NamedTuple):
+    """A write of the target that was taken: its number among all the target's writes, from 1, and
+    where it stands among all requests.
+    """
+
+    number: int
+    entry: LogEntry
+    place: int
+
+
+@dataclass(frozen=True)
+class Calm:
+    """What was asked in the calm run, by everybody, oldest first; ``own`` are those of ``requests``
+    that the target made.
+    """
 
     target: Target
     requests: tuple[LogEntry, ...]
     own: tuple[LogEntry, ...]
 
-    @property
-    def writes(self) -> list[tuple[int, LogEntry]]:
-        """The target's writes that were taken, each with its number among all its writes, from 1.
+    @cached_property
+    def places(self) -> list[int]:
+        """Where each of ``own`` stands among ``requests``."""
+        numbered = enumerate(self.requests)
+        return [next(place for place, one in numbered if one is entry) for entry in self.own]
+
+    @cached_property
+    def writes(self) -> list[Write]:
+        """The target's writes that were taken, but for words and heartbeats."""
+        writes = [(entry, place) for entry, place in zip(self.own, self.places, strict=True) if entry.verb in WRITING]
+        return [Write(number, entry, place) for number, (entry, place) in enumerate(writes, 1)
+                if is_taken(entry) and entry.resource not in UNCOUNTED]
+
+    @cached_property
+    def watched(self) -> dict[str, set[str]]:
+        """The resources that the target watches, as rules name them, and in which namespaces; the
+        empty one is all.
         """
-        writes = [entry for entry in self.own if entry.verb in WRITING]
-        return [(number, entry) for number, entry in enumerate(writes, 1)
-                if entry.code < 400 and entry.resource not in UNCOUNTED]
+        found: dict[str, set[str]] = {}
+        for entry in self.own:
+            if entry.verb == "watch" and entry.code < 400:
+                found.setdefault(resource_of(entry), set()).add(entry.namespace)
+        return found
 
-    @property
-    def watched(self) -> list[str]:
-        """The resources that the target watches, as rules name them."""
-        return list(dict.fromkeys(resource_of(entry) for entry in self.own if entry.verb == "watch" and entry.code < 400))
+    @cached_property
+    def events(self) -> dict[str, list[int]]:
+        """The writes that the target's watches told of, by resource: where they stand among all
+        requests. Of words and heartbeats there are none, but the resource if there were any.
+        """
+        found: dict[str, list[int]] = {}
+        for place, entry in enumerate(self.requests):
+            resource = resource_of(entry)
+            namespaces = self.watched.get(resource, ()) if is_taken(entry) else ()
+            if "" in namespaces or entry.namespace in namespaces:
+                places = found.setdefault(resource, [])
+                if entry.resource not in UNCOUNTED:
+                    places.append(place)
+        return found
 
-    def events_of(self, resource: str) -> int:
-        """How many writes of a resource there were, which are events of its watches."""
-        return sum(entry.verb in WRITING and entry.code < 400 and resource_of(entry) == resource for entry in self.requests)
+    def versions_between(self, first: int, last: int) -> int:
+        """How many versions newer the cluster is after one request than after another."""
+        return sum(is_taken(entry) for entry in self.requests[first + 1:last + 1])
+
+
+def is_taken(entry: LogEntry) -> bool:
+    """Whether a request is a write that the server took."""
+    return entry.verb in WRITING and entry.code < 400
 
 
 def resource_of(entry: LogEntry) -> str:
@@ -83,7 +136,7 @@ def resource_of(entry: LogEntry) -> str:
     return f"{entry.resource}.{entry.group}" if entry.group else entry.resource
 
 
-Draw = Callable[[Calm, Rng], "list[dict[str, Any]]"]
+Draw = Callable[[Calm, Draws], "list[dict[str, Any]]"]
 
 
 def plan_of(strategy: str, calm: Calm, seed: int) -> list[Rule]:
@@ -92,8 +145,7 @@ def plan_of(strategy: str, calm: Calm, seed: int) -> list[Rule]:
     It is empty where the strategy has nothing to do: for an operator without watches say. KeyError
     for a strategy that there is not.
     """
-    rng = Rng(seed).fork(f"{strategy} {calm.target.name}")
-    drawn = STRATEGIES[strategy](calm, rng)
+    drawn = STRATEGIES[strategy](calm, Draws(seed, f"{strategy} {calm.target.name}"))
     common = {**calm.target.fields, "optional": True}
     # two faults of one kind at one moment are one
     rules = {rule["name"]: rule_of({**common, **rule}) for rule in drawn}
@@ -105,134 +157,162 @@ def deviations_of(rules: Sequence[Rule]) -> tuple[Deviation, ...]:
     return tuple(Deviation.of_fault(rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)) for rule in rules)
 
 
-def _one(rng: Rng, values: Sequence[Any]) -> Any:
-    return values[rng.randbelow(len(values))]
-
-
-def _several(rng: Rng, values: Sequence[Any]) -> list[Any]:
-    """One, two or three of them, one most often, in their order."""
-    count = 1 if rng.randbelow(2) else 1 + rng.randbelow(MOST_FAULTS)
-    left = list(range(len(values)))
-    chosen = [left.pop(rng.randbelow(len(left))) for _ in range(min(count, len(values)))]
-    return [values[index] for index in sorted(chosen)]
-
-
 def _told(entry: LogEntry) -> str:
     return " ".join(part for part in (entry.verb, resource_of(entry), entry.name, entry.subresource) if part)
 
 
-def _crash(calm: Calm, number: int, entry: LogEntry, moment: str) -> dict[str, Any]:
+def _crash(calm: Calm, write: Write, moment: str) -> dict[str, Any]:
     target = calm.target
-    when = "after" if moment == "after" else "before"
     return {
-        "name": f"{target.name} dies {when} its write {number} is committed ({_told(entry)})",
-        "verbs": "write", "nth": number, "crash": target.component, "moment": moment}
+        "name": f"{target.name} dies {moment} its write {write.number} is committed ({_told(write.entry)})",
+        "verbs": "write", "nth": write.number, "crash": target.component, "moment": moment}
 
 
 def crash_points_of(calm: Calm, moment: str = "after") -> list[list[Rule]]:
     """A plan for each write that the target made: it dies after that one is committed, or before.
     """
     common = {**calm.target.fields, "optional": True}
-    return [[rule_of({**common, **_crash(calm, number, entry, moment)})] for number, entry in calm.writes]
+    return [[rule_of({**common, **_crash(calm, write, moment)})] for write in calm.writes]
 
 
-def _intermediate_states(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
+def _intermediate_states(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """It dies between two of its writes."""
     if not calm.target.component:
         return []
-    return [_crash(calm, number, entry, "before" if rng.randbelow(4) == 0 else "after")
-            for number, entry in _several(rng, calm.writes)]
+    points = [(write, moment) for moment in ("after", "before") for write in calm.writes]
+    return [_crash(calm, *points[one.place]) for one in draws.in_turn(len(points))]
 
 
-def _stale_states(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
-    """It dies, or its watches end, and what answers next is behind what it saw."""
-    seconds = _one(rng, STALLS_SECONDS)
-    if not calm.target.component:
-        return [] if not calm.watched else [{
-            "name": f"the watches of {calm.target.name} stand still for {seconds:g} s, then their connections break",
-            "watch": "cut", "events": _one(rng, range(1 + max(map(calm.events_of, calm.watched)))), "lasting": seconds,
-            "times": len(calm.watched)}]
-    if not calm.writes:
-        return []
-    number, entry = _one(rng, calm.writes)
-    until = calm.own.index(entry) + 1
-    reads = sum(one.verb in ("list", "watch") for one in calm.own[:until])
-    behind = 1 + rng.randbelow(max(2, sum(one.verb in WRITING and one.code < 400 for one in calm.requests)))
+def _stale_states(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
+    """It dies, or its watches end, and what answers next is behind what it saw.
+
+    Each state that it saw has its turn to be what it sees again; it dies at a later moment.
+    """
+    states = sorted(place for places in calm.events.values() for place in places)
+    for drawn in draws.in_turn(len(states))[:1]:
+        state, seconds = states[drawn.place], draws.other(drawn, STALLS_SECONDS)
+        own = {write.place: write for write in calm.writes} if calm.target.component else {}
+        later = [place for place in sorted({*states, *own}) if place > state] or [state]
+        # the last moment comes first: what is seen again is oldest then
+        end = later[draws.rng.randbelow(len(later)) if drawn.before else -1]
+        if not calm.target.component:
+            return _stale_outside(calm, state, end, seconds)
+        crash = _crash(calm, own[end], "after") if end in own else _crash_as_others_write(calm, end)
+        reads = sum(entry.verb in LISTING for entry, place in zip(calm.own, calm.places, strict=True) if place <= end)
+        return [crash, _behind(calm, state, end, reads, seconds)]
+    return []
+
+
+def _crash_as_others_write(calm: Calm, end: int) -> dict[str, Any]:
+    entry = calm.requests[end]
+    resource = "/".join(part for part in (resource_of(entry), entry.subresource) if part)
+    nth = sum(one.verb == entry.verb and resource_of(one) == resource_of(entry) and one.subresource == entry.subresource
+              for one in calm.requests[:end + 1])
+    return {
+        "name": f"{calm.target.name} dies when {entry.verb} number {nth} of {resource} is committed ({_told(entry)})",
+        "verbs": entry.verb, "resources": resource, "nth": nth, "crash": calm.target.component, "moment": "after",
+        "user_agents": (), "users": ()}
+
+
+def _stale_outside(calm: Calm, state: int, end: int, seconds: float) -> list[dict[str, Any]]:
+    """Its watches break, and it lists anew, at a replica that is behind."""
+    resource = resource_of(calm.requests[end])
+    events = 1 + calm.events[resource].index(end)
     return [
-        _crash(calm, number, entry, "after"),
-        {"name": f"{calm.target.name} then reads from a replica that is {behind} versions behind for {seconds:g} s",
-         "verbs": "list,watch", "nth": list(range(reads + 1, reads + 1 + MOST_READS_AFTER)), "stale": True,
-         "behind": behind, "lasting": seconds}]
+        {"name": f"the watch of {resource} by {calm.target.name} breaks{_after(events)}",
+         "resources": resource, "watch": "cut", "events": events, "times": 1},
+        _behind(calm, state, end, sum(entry.verb in LISTING for entry in calm.own), seconds)]
 
 
-def _of_watches(
-    calm: Calm, rng: Rng, make: Callable[[str, int], dict[str, Any]],
-) -> list[dict[str, Any]]:
-    """Faults of watches of some resources, each from one of its events on."""
-    busy = [resource for resource in calm.watched if calm.events_of(resource)]
-    return [{"resources": resource, **make(resource, rng.randbelow(calm.events_of(resource) + 1))}
-            for resource in _several(rng, busy)]
+def _behind(calm: Calm, state: int, now: int, reads: int, seconds: float) -> dict[str, Any]:
+    """After so many reads a replica answers that stands where the cluster was after a request."""
+    behind = max(1, calm.versions_between(state, now))
+    versions = f"{behind} version{'' if behind == 1 else 's'}"
+    return {
+        "name": f"{calm.target.name} then reads for {seconds:g} s from a replica that is {versions} behind",
+        "verbs": ",".join(LISTING), "nth": list(range(reads + 1, reads + 1 + MOST_READS_AFTER)), "stale": True,
+        "behind": behind, "lasting": seconds}
+
+
+def _of_watches(calm: Calm, draws: Draws, make: Callable[[str, int, Drawn], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Faults of watches, each of some resource, from one of its events on."""
+    points = [(resource, events) for resource, places in calm.events.items() for events in range(len(places) + 1)]
+    return [{"resources": points[one.place][0], **make(*points[one.place], one)} for one in draws.in_turn(len(points))]
 
 
 def _after(events: int) -> str:
     return f" after {events} event{'' if events == 1 else 's'}" if events else ""
 
 
-def _unobserved_states(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
+def _still_seconds(calm: Calm, draws: Draws, resource: str, events: int, drawn: Drawn) -> float:
+    """How long a watch stands still after so many events: of several lengths, or until just after
+    it was told of more.
+    """
+    times = [calm.requests[place].time for place in calm.events[resource]]
+    begin = times[max(0, events - 1)] if times else 0.0
+    later = [time for time in dict.fromkeys(times) if time > begin][:MOST_GAPS]
+    return draws.other(drawn, (*(round(time - begin + JUST_AFTER_SECONDS, 3) for time in later), *STALLS_SECONDS))
+
+
+def _unobserved_states(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """It looks away, and sees only what came of it in the end."""
-    def make(resource: str, events: int) -> dict[str, Any]:
-        seconds = _one(rng, STALLS_SECONDS)
+    def make(resource: str, events: int, drawn: Drawn) -> dict[str, Any]:
+        seconds = _still_seconds(calm, draws, resource, events, drawn)
         return {
             "name": f"{calm.target.name} sees nothing of {resource} for {seconds:g} s{_after(events)}, then lists anew",
-            "watch": "expire", "events": events, "lasting": seconds, "times": 1 + rng.randbelow(2)}
+            "watch": "expire", "events": events, "lasting": seconds, "times": 1 + draws.rng.randbelow(2)}
 
-    return _of_watches(calm, rng, make)
-
-
-def _slow_deliveries(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
-    """What its watches tell comes late."""
-    def make(resource: str, events: int) -> dict[str, Any]:
-        if rng.randbelow(2):
-            seconds = _one(rng, LATE_SECONDS)
-            return {"name": f"{calm.target.name} hears of {resource} {seconds:g} s late", "watch": "late", "lasting": seconds}
-        seconds = _one(rng, STALLS_SECONDS)
-        return {
-            "name": f"the watch of {resource} by {calm.target.name} stands still for {seconds:g} s{_after(events)}",
-            "watch": "stall", "events": events, "lasting": seconds, "times": 1}
-
-    return _of_watches(calm, rng, make)
+    return _of_watches(calm, draws, make)
 
 
-def _duplicate_deliveries(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
+def _slow_deliveries(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
+    """What its watches tell comes late: all of it, or what follows one of the events."""
+    name, made = calm.target.name, []
+    points = [(resource, events, late) for resource, places in calm.events.items() for events, late in (
+        *((0, seconds) for seconds in LATE_SECONDS), *((number, 0.0) for number in range(1 + len(places))))]
+    for one in draws.in_turn(len(points)):
+        resource, events, late = points[one.place]
+        if late:
+            made.append({
+                "name": f"{name} hears of {resource} {late:g} s late", "resources": resource, "watch": "late", "lasting": late})
+            continue
+        seconds = _still_seconds(calm, draws, resource, events, one)
+        made.append({
+            "name": f"the watch of {resource} by {name} stands still for {seconds:g} s{_after(events)}",
+            "resources": resource, "watch": "stall", "events": events, "lasting": seconds, "times": 1})
+    return made
+
+
+def _duplicate_deliveries(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """Its watches expire, so that it lists anew, and hears again of all there is."""
-    def make(resource: str, events: int) -> dict[str, Any]:
-        times = 1 + rng.randbelow(3)
+    def make(resource: str, events: int, _: Drawn) -> dict[str, Any]:
+        times = 1 + draws.rng.randbelow(3)
         return {
             "name": f"{calm.target.name} hears again of all {resource}{_after(events)}, {times} times",
             "watch": "expire", "events": max(1, events), "times": times}
 
-    return _of_watches(calm, rng, make)
+    return _of_watches(calm, draws, make)
 
 
-def _conflicts(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
+def _conflicts(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """Others were faster: its updates are refused once each."""
     updates = [entry for entry in calm.own if entry.verb == "update"]
-    taken = [(number, entry) for number, entry in enumerate(updates, 1)
-             if entry.code < 400 and entry.resource not in UNCOUNTED]
+    taken = [(number, entry) for number, entry in enumerate(updates, 1) if is_taken(entry) and entry.resource not in UNCOUNTED]
+    chosen = [taken[one.place] for one in draws.in_turn(len(taken))]
     return [
         {"name": f"update {number} of {calm.target.name} meets a conflict ({_told(entry)})", "verbs": "update", "nth": number,
-         "error": "Conflict"} for number, entry in _several(rng, taken)]
+         "error": "Conflict"} for number, entry in chosen]
 
 
-def _ambiguous_writes(calm: Calm, rng: Rng) -> list[dict[str, Any]]:
+def _ambiguous_writes(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
     """Its writes are committed, and it is told otherwise, or nothing."""
     made: list[dict[str, Any]] = []
-    for number, entry in _several(rng, calm.writes):
-        error = _one(rng, (*AMBIGUOUS_ANSWERS, ""))
+    for one in draws.in_turn(len(calm.writes)):
+        write, error = calm.writes[one.place], draws.other(one, AMBIGUOUS_ANSWERS)
         how = {"error": error, "moment": "after"} if error else {"cut": "after"}
         said = f"answered with {error}" if error else "not answered"
-        name = f"write {number} of {calm.target.name} is committed and {said} ({_told(entry)})"
-        made.append({"name": name, "verbs": "write", "nth": number, **how})
+        name = f"write {write.number} of {calm.target.name} is committed and {said} ({_told(write.entry)})"
+        made.append({"name": name, "verbs": "write", "nth": write.number, **how})
     return made
 
 

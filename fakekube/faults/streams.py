@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_HELD = 10_000
 """How many events may wait for one watcher."""
 
+APART_SECONDS = 0.001
+
 
 class FaultySink:
     """Stands between a watch and its receiver, once it is ``in_front_of`` one."""
@@ -112,7 +114,7 @@ class FaultySink:
         elif len(self._held) >= MOST_HELD:
             self._is_over = True
         else:
-            self._held.append((self._clock.time() + max(self._late.values(), default=0.0), frame))
+            self._held.append((self._due(), frame))
             self._flush()
 
     def end(self) -> None:
@@ -121,6 +123,16 @@ class FaultySink:
         sink, self._sink = self._sink, None
         if sink is not None:
             sink.end()
+
+    def _due(self) -> float:
+        """When an event that comes now may be told; what is late comes one after the other, so that
+        a receiver may act between two that were written at one instant.
+        """
+        now = self._clock.time()
+        if not self._late:
+            return now
+        before = self._held[-1][0] + APART_SECONDS if self._held else 0.0
+        return max(now + max(self._late.values()), before)
 
     def close(self) -> None:
         """The receiver is gone."""

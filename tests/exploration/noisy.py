@@ -5,7 +5,7 @@ from datetime import timedelta
 from fakekube.client.resources import CONFIG_MAPS, PODS, SECRETS
 from fakekube.runtime import controller
 from fakekube.runtime.reconcile import Result
-from tests.exploration.buggy import Reconciler, create_once
+from tests.exploration.buggy.base import Reconciler, create_once
 from tests.exploration.operators import POD
 
 

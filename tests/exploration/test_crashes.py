@@ -5,7 +5,7 @@ import pytest
 from fakekube.client.resources import CONFIG_MAPS, JOBS, SECRETS
 from fakekube.exploration.crashes import crash_points
 from fakekube.exploration.targets import TargetError
-from tests.exploration import buggy
+from tests.exploration.buggy import intermediate
 from tests.exploration.test_strategies import CASES, PROJECT, ran
 
 JOB = {
@@ -24,14 +24,14 @@ async def test_the_point_at_which_it_fails_is_told():
     """Given an operator that makes a pod and then a Secret, when it dies after each of its writes,
     then after the first the end is another; that of its twin never is.
     """
-    found = await crash_points(one_map, "secret-only-first", extra=[buggy.secret_only_first])
+    found = await crash_points(one_map, "secret-only-first", extra=[intermediate.secret_only_first])
     assert found.calm == ["web"]
     assert [point.where for point in found.points] == [
         "secret-only-first dies after its write 1 is committed (create pods)",
         "secret-only-first dies after its write 2 is committed (create secrets)"]
     assert found.differing == found.points[:1]
     assert "ended with []" in str(found.differing[0])
-    mended = await crash_points(one_map, "secret-always", extra=[buggy.secret_always])
+    mended = await crash_points(one_map, "secret-always", extra=[intermediate.secret_always])
     assert (len(mended.points), mended.differing) == (2, ())
 
 
@@ -64,7 +64,7 @@ def test_the_marker(pytester, operator, outcome):
     """Given a test with the marker, when it runs, then it runs once for each write, besides."""
     name = operator.replace("_", "-")
     result, told = ran(pytester, f"""{PROJECT}
-@pytest.mark.fakekube(crash_points="{name}", extra=[buggy.{operator}])
+@pytest.mark.fakekube(crash_points="{name}", extra=[intermediate.{operator}])
 async def test_it(fake_cluster):
     cluster, client = fake_cluster, fake_cluster.client
     await play(cluster)
