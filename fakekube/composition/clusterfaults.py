@@ -120,7 +120,7 @@ class ClusterFaults:
         controllers = self._controllers
         try:
             with self._activity.busy():
-                if controllers.states[self._name_of(name)]:  # the dead do not die
+                if controllers.runs(self._name_of(name)):  # the dead do not die
                     await controllers.restart_controller(name)
         finally:
             self._restarting.pop(name, None)
@@ -128,7 +128,7 @@ class ClusterFaults:
 
     def _name_of(self, component: str) -> str:
         """Raises OptionError."""
-        return controller_name(component, list(self._controllers.states))
+        return controller_name(component, self._controllers.known)
 
     # what faults need of a server
 
