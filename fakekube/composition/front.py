@@ -4,6 +4,7 @@ The cluster's own controllers reach the server itself. What is written to files 
 somebody asks for it.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from fakekube.recording.recorder import Recorder
 
 RECORDING = "/fakekube/v1/recording"
+RECORD_VARIABLE, SECRETS_VARIABLE = "FAKEKUBE_RECORD", "FAKEKUBE_RECORD_SECRETS"
+TEST_VARIABLE = "PYTEST_CURRENT_TEST"
+"""Set by pytest: ``tests/test_a.py::test_b (call)``."""
 
 
 def audit_file(name: str) -> "AuditFile | None":
@@ -37,17 +41,23 @@ def audit_file(name: str) -> "AuditFile | None":
 
 
 def recorder_of(record: "str | Recorder") -> "Recorder | None":
-    """The recorder that an option names: itself, or a file. Raises OptionError."""
+    """The recorder that an option names: itself, or a file; else one for the file that the
+    environment names, which is how tests are recorded that make their clusters themselves. Raises
+    OptionError.
+    """
     if not isinstance(record, str):
         return record
-    if not record:
+    file = record or os.environ.get(RECORD_VARIABLE, "")
+    if not file:
         return None
     from fakekube.recording.recorder import Recorder
 
     try:
-        return Recorder.to_file(Path(record))
+        made = Recorder.to_file(Path(file), secrets=not record and SECRETS_VARIABLE in os.environ)
     except (OSError, ValueError) as error:
-        raise OptionError(f"record: {record}: {error}") from error
+        raise OptionError(f"record: {file}: {error}") from error
+    made.test = os.environ.get(TEST_VARIABLE, "").rpartition(" (")[0]
+    return made
 
 
 class Front:
