@@ -158,9 +158,12 @@ def _take(
             raise RecordingError(f"its format is {line['format']!r}, and {lines.FORMAT!r} is read here")
         found.clusters[line["cluster"]] = line
         return
+    if line["cluster"] not in found.clusters:
+        raise RecordingError(f"it speaks of a cluster {line['cluster']!r} that it does not begin with")
+    if kind == "setup":
+        found.clusters[line["cluster"]]["registered"] = line["registered"]
+        return
     key = line["cluster"], int(line["number"])
-    if key[0] not in found.clusters:
-        raise RecordingError(f"it speaks of a cluster {key[0]!r} that it does not begin with")
     if kind == "request":
         numbered[key] = _checked(Exchange(line))
     elif kind in ("event", "end"):

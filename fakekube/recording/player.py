@@ -22,7 +22,16 @@ from fakekube.recording.asking import Target, message_of, tree_of
 from fakekube.recording.comparison import Answer, Difference
 from fakekube.recording.exchanges import Exchange
 from fakekube.recording.outcomes import Outcome, Played
-from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NO_COUNTERPART, NOT_OURS, REVIEW_GROUPS, Conversation, Step
+from fakekube.recording.plan import (
+    DEFINITIONS,
+    NAMESPACES,
+    NO_COUNTERPART,
+    NOT_OURS,
+    REVIEW_GROUPS,
+    Conversation,
+    Step,
+    gives_accounts,
+)
 from fakekube.recording.removal import Removal
 from fakekube.recording.translation import BY_UID_GROUP, Translation
 
@@ -131,8 +140,7 @@ class _Play:
         answer = await self._target.ask("POST", "/api/v1/namespaces", query=query, body=body)
         if answer.status >= 300:
             raise TransportError(f"the namespace {name} could not be made: {answer.status} {message_of(answer)}")
-        controllers = str(self._conversation.facts.get("controllers", "*"))
-        if controllers != "*" and "serviceaccount" not in controllers.split(","):
+        if not gives_accounts(self._conversation.facts):
             return
         base = f"/api/v1/namespaces/{name}"
         paths = f"{base}/serviceaccounts/default", f"{base}/configmaps/kube-root-ca.crt"
@@ -176,7 +184,8 @@ class _Play:
         conversation = self._conversation
         return comparison.Setting(
             tuple(name for resource, name in conversation.missing if resource == exchange.info.resource), conversation.idle,
-            exchange.info.group in conversation.addon_groups)
+            exchange.info.group in conversation.addon_groups, bool(conversation.facts.get("extra")),
+            gives_accounts(conversation.facts))
 
     def _is_by_uid(self, exchange: Exchange) -> bool:
         """Whether controllers may name what is asked about by a hash of its owner's uid."""

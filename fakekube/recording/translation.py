@@ -244,7 +244,7 @@ class Translation:
             return
         items = recorded.get("items") or recorded.get("rows") or []
         for item in [recorded, *(items if isinstance(items, list) else [])]:
-            metadata = _metadata(item)
+            metadata = metadata_of(item)
             base, name = metadata.get("generateName"), metadata.get("name")
             if base and isinstance(name, str) and SUFFIX.fullmatch(name.removeprefix(str(base))):
                 self._generated[name] = None
@@ -297,7 +297,7 @@ def _texts(value: Json, change: Callable[[str], str]) -> Json:
 
 def name_of(item: Any) -> str | None:
     """The name of an object or of a row of a Table, with its namespace."""
-    metadata = _metadata(item)
+    metadata = metadata_of(item)
     name = metadata.get("name")
     return "/".join(filter(None, (metadata.get("namespace"), name))) if isinstance(name, str) else None
 
@@ -320,7 +320,7 @@ def pairs(recorded: list[Any], there: list[Any], translation: Translation, *, by
         (item, same.pop(0)) for item in unnamed if (same := left.get(_generated_from(item, translation, by_uid=by_uid)))]
 
 
-def _metadata(item: Any) -> Tree:
+def metadata_of(item: Any) -> Tree:
     """The metadata of an object, of a row of a Table, or nothing."""
     if not isinstance(item, dict):
         return {}
@@ -337,7 +337,7 @@ def _name(item: Any) -> str | None:
 
 
 def _generated_from(item: Any, translation: Translation, *, by_uid: bool) -> Json:
-    metadata = _metadata(item)
+    metadata = metadata_of(item)
     if by_uid and "ownerReferences" in metadata:
         return UID_HASH.sub("-", str(translation.back(metadata.get("name"))))
     index = (metadata.get("annotations") or {}).get("batch.kubernetes.io/job-completion-index", "")
