@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.types import Tree
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.auditfile import AuditFile
-    from fakekube.composition.doors import Door
     from fakekube.composition.identity import Identity
+    from fakekube.composition.operatorservers import OperatorServer
     from fakekube.composition.recordingpath import RecordingPath
     from fakekube.composition.serving import Served
     from fakekube.composition.world import World
@@ -112,17 +112,17 @@ class Front:
             allow_hosts=options.allow_host, allow_origins=options.allow_origin,
             names=[name for name in (options.advertise_address,) if name], outside=world.outside if is_virtual else None)
 
-    async def open_door(self, user: "UserInfo", begun: "Callable[[], None]") -> "Door":
+    async def serve_operator(self, user: "UserInfo", begun: "Callable[[], None]") -> "OperatorServer":
         """Let a run of an operator outside reach the cluster as ``user``, by a port and a token of
         its own.
 
         ``begun`` is called when it has begun to watch, or to write. Raises OSError.
         """
-        from fakekube.composition.doors import LOOPBACK, Door
+        from fakekube.composition.operatorservers import LOOPBACK, OperatorServer
 
-        door = Door(lambda: self.transport.handler, self._server.authenticator, user, begun)
-        await door.open(self._made(door, LOOPBACK, 0, insecure=False))
-        return door
+        server = OperatorServer(lambda: self.transport.handler, self._server.authenticator, user, begun)
+        await server.start(self._made(server, LOOPBACK, 0, insecure=False))
+        return server
 
     def record(self, recorder: "Recorder | None") -> None:
         """Let a recorder take what is asked from now on, in place of another."""
