@@ -194,8 +194,7 @@ class _Planner:
         """
         info, answer = exchange.info, exchange.answer
         told: list[Any] = [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
-        if isinstance(answer, dict):
-            told += [*(answer.get("items") or answer.get("rows") or ()), answer]
+        told += [*_items(_tree(answer), "items", "rows"), answer]
         for thing in told:
             metadata = metadata_of(thing)
             name = str(metadata.get("name", ""))
@@ -274,13 +273,13 @@ class _Planner:
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
-        spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
+        spec = _tree(_tree(exchange.answer).get("spec"))
         if info.resource == DEFINITIONS:
             group = str(spec.get("group"))
             if self._cluster_scoped:
                 self._defined[group] = None
             else:
-                self._undefined[group, str((spec.get("names") or {}).get("plural"))] = None
+                self._undefined[group, str(_tree(spec.get("names")).get("plural"))] = None
         if not self._cluster_scoped:
             return CLUSTER_SCOPED
         if exchange.code < 300:
@@ -290,15 +289,15 @@ class _Planner:
 
 def _is_noticed(exchange: Exchange) -> bool:
     """Whether an object without a namespace changes what others get or may do."""
-    tree, info = exchange.answer, exchange.info
-    if not isinstance(tree, dict) or exchange.code >= 300 or exchange.method == "DELETE":
+    tree, info = _tree(exchange.answer), exchange.info
+    if exchange.code >= 300 or exchange.method == "DELETE":
         return False
-    metadata: Any = tree.get("metadata") or {}
-    named = [*(metadata.get("annotations") or {}).items(), *(metadata.get("labels") or {}).items()]
+    metadata = metadata_of(tree)
+    named = [*_tree(metadata.get("annotations")).items(), *_tree(metadata.get("labels")).items()]
     if any(value == "true" and (key.endswith(DEFAULT_CLASS) or key.startswith(AGGREGATED)) for key, value in named):
         return True
     if info.resource == "clusterrolebindings":
-        return any(subject.get("kind") != "ServiceAccount" for subject in tree.get("subjects") or ())
+        return any(_tree(subject).get("kind") != "ServiceAccount" for subject in _items(tree, "subjects"))
     return info.resource in NOTICED or bool(tree.get("globalDefault"))
 
 
@@ -329,7 +328,7 @@ def _leave_out_looks(steps: list[Step]) -> None:
 
 def _made_up(answer: Any) -> Iterator[str]:
     """The names in a list that controllers may have made up."""
-    for item in (answer.get("items") or answer.get("rows") or ()) if isinstance(answer, dict) else ():
+    for item in _items(_tree(answer), "items", "rows"):
         metadata = metadata_of(item)
         if "ownerReferences" in metadata or "generateName" in metadata:
             yield str(metadata.get("name"))
@@ -337,9 +336,18 @@ def _made_up(answer: Any) -> Iterator[str]:
 
 def _hooked_resources(configuration: Any) -> Iterator[str]:
     """The resources that the webhooks of a configuration are asked about."""
-    for webhook in configuration.get("webhooks") or () if isinstance(configuration, dict) else ():
-        for rule in webhook.get("rules") or ():
-            yield from (str(resource).partition("/")[0] for resource in rule.get("resources") or ())
+    for webhook in _items(_tree(configuration), "webhooks"):
+        for rule in _items(_tree(webhook), "rules"):
+            yield from (str(resource).partition("/")[0] for resource in _items(_tree(rule), "resources"))
+
+
+def _tree(value: Any) -> Tree:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(tree: Tree, *fields: str) -> list[Any]:
+    """What the first of some fields has that is a list which is not empty."""
+    return next((tree[field] for field in fields if isinstance(tree.get(field), list) and tree[field]), [])
 
 
 def _is_binary(content_type: str) -> bool:
@@ -347,16 +355,13 @@ def _is_binary(content_type: str) -> bool:
 
 
 def _name_in(answer: Any) -> str:
-    metadata = answer.get("metadata") if isinstance(answer, dict) else None
-    return str(metadata.get("name", "")) if isinstance(metadata, dict) and answer.get("kind") != "Status" else ""
+    return str(metadata_of(answer).get("name", "")) if _tree(answer).get("kind") != "Status" else ""
 
 
 def _is_namespaced(exchange: Exchange) -> bool:
     """Whether a list or a watch of all namespaces shows objects that have one."""
-    items: list[Any] = []
-    if isinstance(exchange.answer, dict):
-        items = exchange.answer.get("items") or exchange.answer.get("rows") or []
-    items += [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
+    items = _items(_tree(exchange.answer), "items", "rows")
+    items = items + [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
     for item in items:
         if (metadata := metadata_of(item)).get("name"):
             return "namespace" in metadata

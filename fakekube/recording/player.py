@@ -42,6 +42,14 @@ BUDGET = 3
 """A conversation waits so many times as long in all as for one answer."""
 
 
+class Interrupted(asyncio.CancelledError):
+    """It was cancelled, and what was made is removed, but for what is ``left``."""
+
+    def __init__(self, left: list[str]) -> None:
+        super().__init__("interrupted")
+        self.left = left
+
+
 async def play_all(
     target: Target, conversations: list[Conversation], *, suffix: Callable[[], str], wait_seconds: float, jobs: int,
     tell: Callable[[Played], None] = lambda _: None,
@@ -49,7 +57,8 @@ async def play_all(
     """Play conversations, some at a time, and remove what they have made; in their order.
 
     ``suffix`` gives the random part of names. ``wait_seconds`` is how long an answer may take to
-    become the recorded one. ``tell`` is told of each that is over.
+    become the recorded one. ``tell`` is told of each that is over. Raises Interrupted where it is
+    cancelled.
     """
     free = asyncio.Semaphore(jobs)
     plays = [_Play(target, conversation, f"{PREFIX}{suffix()}-", wait_seconds) for conversation in conversations]
@@ -77,12 +86,22 @@ async def play_all(
         async with asyncio.TaskGroup() as group:
             for play in plays:
                 group.create_task(run(play))
-    finally:
-        async with asyncio.TaskGroup() as group:
-            ends = [group.create_task(play.removal.finish()) for play in plays]
+    except asyncio.CancelledError:
+        await _finish(plays)
+        raise Interrupted([each for play in plays for each in play.played.left]) from None
+    except BaseException:
+        await _finish(plays)
+        raise
+    await _finish(plays)
+    return [play.played for play in plays]
+
+
+async def _finish(plays: "list[_Play]") -> None:
+    """Wait until what was made is gone."""
+    async with asyncio.TaskGroup() as group:
+        ends = [group.create_task(play.removal.finish()) for play in plays]
     for play, end in zip(plays, ends, strict=True):
         play.played.left = list(dict.fromkeys([*play.played.left, *end.result()]))
-    return [play.played for play in plays]
 
 
 class _Watched:

@@ -31,6 +31,8 @@ BY_UID_GROUP = "scheduling.k8s.io"
 BY_UID_KINDS = ("Workload", "PodGroup", "CompositePodGroup")
 BY_UID_KEYS = ("podGroupName", "workloadName")
 """Where such an object is named."""
+MOST_OF_A_LABEL, MOST_OF_A_NAME = 63, 253
+"""So long are names of namespaces, and of other objects, at most."""
 VERSION = "resourceVersion"
 ACCESS = re.compile(r"\b(kube-api-access-)[a-z0-9]{5}\b")
 """The volume that admission gives to pods."""
@@ -49,11 +51,15 @@ class Translation:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
         self._addon_groups = frozenset(addon_groups)
         self._is_of_addon = False  # what is translated
+        limits = (self.namespaces, MOST_OF_A_LABEL), (self.clusterwide, MOST_OF_A_NAME)
+        shortened = [
+            (name, f"{prefix}{number}") for names, most in limits for number, name in enumerate(sorted(names))
+            if len(prefix) + len(name) > most]
         self._generated: dict[str, None] = {}  # recorded names that a server has made up
         self._by_uid = False  # what is learnt has names by uids
         self._latest = 0  # the greatest version that was recorded so far
         self._uids: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[str, str] = dict(shortened)
         self._values: dict[Any, Any] = {}
         self._versions: dict[str, str] = {}
         self._list_versions: dict[str, str] = {}
