@@ -16,7 +16,7 @@ from fakekube.aggregator import merging, swagger
 from fakekube.aggregator.availability import FAILED, Condition, condition_of
 from fakekube.aggregator.documents import documents_of
 from fakekube.aggregator.merging import Named
-from fakekube.aggregator.remote import Remote, service_of
+from fakekube.aggregator.remote import PassedStream, Remote, service_of
 from fakekube.aggregator.servers import Servers
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.errors import APIError
@@ -27,6 +27,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.apiregistration.apiservice import is_available
 from fakekube.apis.apiregistration.local import OWN_GROUP
 from fakekube.endpoints.answers import text_answer
+from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.buckets import Buckets
 from fakekube.registry.kind import Kind
@@ -49,6 +50,7 @@ FIRST_RETRY_SECONDS, MAX_DOUBLINGS = 0.005, 13
 REQUEST_SECONDS = 60.0
 """By the wall's clock: what is no watch and no log has to be answered by then."""
 UNAVAILABLE = "service unavailable\n"
+JSON = "application/json"
 LONG_RUNNING = ("watch", "proxy")
 LONG_RUNNING_SUBRESOURCES = ("attach", "exec", "log", "portforward", "proxy")
 
@@ -57,13 +59,14 @@ class Aggregator:
     """Those of one server.
 
     ``tasks`` run what asks other servers, ``activity`` is held meanwhile. Nobody is asked before
-    ``start``.
+    ``start``. Watches of their objects are noted in ``watches``.
     """
 
     def __init__(
         self, resources: ResourceRegistry, buckets: Buckets, cluster: Cluster, clock: Clock, *, servers: Servers,
-        tasks: Tasks, activity: Activity,
+        tasks: Tasks, activity: Activity, watches: OpenWatches,
     ) -> None:
+        self._watches = watches
         self._resources, self._cluster, self._clock, self._servers = resources, cluster, clock, servers
         self._tasks, self._activity = tasks, activity
         self._sends_uid = cluster.gate("RemoteRequestHeaderUID")
@@ -203,11 +206,11 @@ class Aggregator:
         if info.group:
             return self._remotes.get((info.group, info.version))
         path = info.path
+        if path == "/api" or path.startswith("/api/"):
+            return self._remotes.get(("", "v1"))
         parts = path.split("/", 4)
         if len(parts) > 3 and parts[1] == "apis":
             return self._remotes.get((parts[2], parts[3]))
-        if len(parts) > 1 and parts[1] == "api":
-            return self._remotes.get(("", "v1"))
         if path.startswith("/openapi/v3/"):
             return self._describing(path.removeprefix("/openapi/v3/"))
         return None
@@ -236,12 +239,16 @@ class Aggregator:
         with self._activity.busy():
             try:
                 async with asyncio.timeout(None if is_long else REQUEST_SECONDS):
-                    return await remote.pass_on(request, streams=streams)
+                    answer = await remote.pass_on(request, streams=streams)
             except NoAnswer as error:
                 return text_answer(f"error trying to reach service: {error}\n", 503)
             except TimeoutError:
                 text = "Timeout: request did not complete within the allotted timeout"
                 raise APIError(504, "Timeout", text, {}) from None
+        stream = answer.stream
+        if info.verb == "watch" and isinstance(stream, PassedStream) and answer.content_type.startswith(JSON):
+            return self._watches.opened(stream, info, request, answer)
+        return answer
 
     # documents
 

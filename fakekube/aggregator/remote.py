@@ -4,7 +4,7 @@ Upstream: kube-aggregator/pkg/apiserver/handler_proxy.go, apimachinery/pkg/util/
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -203,25 +203,40 @@ def stop(answer: Response) -> None:
 
 
 class PassedStream:
-    """A stream from another server: it ends with the APIService. Also the sink of that stream."""
+    """A stream from another server: it ends with the APIService. Also the sink of that stream.
+
+    A watch of that server's objects is ``Divertible`` as our own are.
+    """
 
     def __init__(self, inner: Stream, open_streams: dict["PassedStream", None]) -> None:
         self._inner, self._open = inner, open_streams
         self._sink: Sink | None = None
+        self._through: Callable[[Sink], Sink] | None = None
         self._has_ended = False
+        self.on_stop: Callable[[], None] | None = None
         open_streams[self] = None
+
+    def divert(self, through: Callable[[Sink], Sink]) -> None:
+        """Let what comes go through another sink from now on."""
+        if self._sink is None:
+            self._through = through
+        else:
+            self._sink = through(self._sink)
+
+    def lag(self, replica: Callable[[], int]) -> None:
+        """Nothing: our versions are none of that server's."""
 
     def start(self, sink: Sink) -> None:
         """Send what comes."""
         if self._has_ended:
             sink.end()
             return
-        self._sink = sink
+        self._sink = sink if self._through is None else self._through(sink)
         self._inner.start(self)
 
     def stop(self) -> None:
         """The receiver is gone."""
-        self._open.pop(self, None)
+        self._forget()
         self._sink = None
         self._inner.stop()
 
@@ -232,7 +247,7 @@ class PassedStream:
 
     def end(self) -> None:
         """Nothing follows."""
-        self._open.pop(self, None)
+        self._forget()
         sink, self._sink, self._has_ended = self._sink, None, True
         if sink is not None:
             sink.end()
@@ -241,3 +256,9 @@ class PassedStream:
         """End it for the receiver, whatever would follow."""
         self._inner.stop()
         self.end()
+
+    def _forget(self) -> None:
+        self._open.pop(self, None)
+        on_stop, self.on_stop = self.on_stop, None
+        if on_stop is not None:
+            on_stop()

@@ -25,7 +25,7 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.registry.metadata import STANDARD_FINALIZERS
 from fakekube.registry.scale import Found, integer_at, text_at
-from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.strategy import LEFT_OUT, Strategy, WriteContext, shared_parts
 
 if TYPE_CHECKING:
     from fakekube.apiextensions.rules.checking import Checker
@@ -80,8 +80,17 @@ class CustomResourceStrategy(Strategy):
             self._fill(obj)
 
     def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``default``: what a patch made of a custom object shares nothing with the old one."""
-        self.default(obj, ctx)
+        """As ``default``, but for what is shared with the old object, which has its defaults."""
+        if self._fill is None:
+            return
+        kept = shared_parts(obj, old)
+        obj.update(dict.fromkeys(kept, LEFT_OUT))
+        self._fill(obj)
+        obj.update(kept)
+
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """The same."""
+        self.default_update(obj, old, ctx)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """A new object has no status where that is written by an endpoint of its own.
@@ -182,6 +191,11 @@ class CustomResourceStrategy(Strategy):
         if self._repeated is None:
             return []
         found: list[FieldError] = []
+        if old is not None:  # what both share has in one what it has in the other
+            self._repeated({name: value for name, value in obj.items() if value is not old.get(name)}, "", found)
+            if not found:
+                return []
+            found.clear()
         self._repeated(obj, "", found)
         if found and old is not None:
             before: list[FieldError] = []

@@ -136,13 +136,18 @@ class APIServer:
             from fakekube.aggregator.apiservices import Aggregator
 
             return Aggregator(
-                self.resources, self.buckets, self.cluster, self.clock, servers=servers(), tasks=tasks, activity=activity)
+                self.resources, self.buckets, self.cluster, self.clock, servers=servers(), tasks=tasks, activity=activity,
+                watches=self.services.watches)
 
         def made(aggregator: "Aggregator") -> None:
             self._aggregator = self._paths.aggregator = aggregator
             self.resources.note_change()
 
         self._aggregation = Aggregation(self.buckets, make, made)
+
+    def is_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers a request."""
+        return self._aggregator is not None and self._aggregator.remote_of(info) is not None
 
     def start(self) -> None:
         """Let other servers be asked how they are."""

@@ -129,14 +129,13 @@ class Reflector:
         )
         try:
             inbox.start()
-            if await inbox.finished:
-                return True
+            expired = await inbox.finished
         finally:
             stream.stop()
             inbox.close()
-        if not inbox.received and self._clock.time() - started < SHORT_WATCH_SECONDS:
-            await self._back_off()
-        return False
+        if inbox.received <= expired and self._clock.time() - started < SHORT_WATCH_SECONDS:
+            await self._back_off()  # it told nothing but that
+        return expired
 
     def _nonsense(self) -> TransportError:
         """What is made of the answer of a server behind ours, which may send anything."""

@@ -5,7 +5,7 @@ What a loop makes is put together in place: a macro costs time in proportion to 
 Upstream: evalFold of interpreter/interpretable.go.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fakekube.cel import errors, spending, values
@@ -55,30 +55,32 @@ class Unread:
         self.cost = cost
 
 
-def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
-    """Put the next elements into the frame, turn by turn. Raises EvaluationError."""
+def turns(loop: Loop, frame: list[Any]) -> Iterable[Any]:
+    """What the first variable is, turn by turn, for the caller to put into the frame; the second is
+    put there already. Raises EvaluationError.
+    """
     ranged = loop.range(frame)
-    first, second = loop.first, loop.second
     if isinstance(ranged, list | tuple):
+        return _numbered(ranged, frame, loop.second) if loop.second else ranged
+    if isinstance(ranged, dict):
+        return _entries(ranged, frame, loop.second)
+    named = values.go_type(ranged)
+    if loop.second:
+        raise EvaluationError(f"unsupported comprehension range type: {named}")
+    raise EvaluationError(f"got '{named}', expected iterable type")
+
+
+def _numbered(elements: Iterable[Any], frame: list[Any], second: int) -> Iterator[int]:
+    for position, element in enumerate(elements):
+        frame[second] = element
+        yield position
+
+
+def _entries(entries: dict[Any, Any], frame: list[Any], second: int) -> Iterator[Any]:
+    for key, element in entries.items():
         if second:
-            for position, element in enumerate(ranged):
-                frame[first], frame[second] = position, element
-                yield
-        else:
-            for element in ranged:
-                frame[first] = element
-                yield
-    elif isinstance(ranged, dict):
-        for key, element in ranged.items():
-            frame[first] = values.key_value(key)
-            if second:
-                frame[second] = element
-            yield
-    else:
-        named = values.go_type(ranged)
-        if second:
-            raise EvaluationError(f"unsupported comprehension range type: {named}")
-        raise EvaluationError(f"got '{named}', expected iterable type")
+            frame[second] = element
+        yield values.key_value(key)
 
 
 def _spend(frame: list[Any], cost: int) -> None:
@@ -90,16 +92,19 @@ def _spend(frame: list[Any], cost: int) -> None:
 def quantifier(loop: Loop, predicate: Code, cost: int, *, stops_at: bool) -> Code:
     """``all`` and ``exists``: the first False or True ends it, and hides errors before it."""
     condition = _CONDITION_COST[stops_at]
-    each = condition + _ACCUMULATOR_COST + cost
+    each, first = condition + _ACCUMULATOR_COST + cost, loop.first
 
     def run(frame: list[Any]) -> bool:
         failed: EvaluationError | None = None
         decided = False
-        for _ in turns(loop, frame):
+        for element in turns(loop, frame):
+            frame[first] = element
             if decided:
                 _spend(frame, condition)
                 break
-            _spend(frame, each)
+            frame[0] -= each
+            if frame[0] < 0:
+                spending.exceeded(frame)
             try:
                 value = predicate(frame)
             except EvaluationError as error:
@@ -137,13 +142,15 @@ def _passes(test: Test | None, frame: list[Any], cost: int) -> bool:
     raise errors.no_such_overload()
 
 
-def collect(loop: Loop, element: Code, cost: int, test: Test | None) -> Code:
+def collect(loop: Loop, each: Code, cost: int, test: Test | None) -> Code:
     """``map`` and ``filter``: a list of what each turn makes."""
+    first = loop.first
 
     def run(frame: list[Any]) -> list[Any]:
         made: list[Any] = []
         failed: EvaluationError | None = None
-        for _ in turns(loop, frame):
+        for element in turns(loop, frame):
+            frame[first] = element
             try:
                 wanted = _passes(test, frame, cost)
             except EvaluationError as error:
@@ -151,7 +158,7 @@ def collect(loop: Loop, element: Code, cost: int, test: Test | None) -> Code:
                 continue
             if wanted and failed is None:
                 try:
-                    made.append(element(frame))
+                    made.append(each(frame))
                 except EvaluationError as error:
                     failed = error
         if failed is not None:
@@ -163,11 +170,13 @@ def collect(loop: Loop, element: Code, cost: int, test: Test | None) -> Code:
 
 def insert(loop: Loop, parts: Sequence[Code], cost: int, test: Test | None) -> Code:
     """``transformMap`` and ``transformMapEntry``: a map of what each turn makes."""
+    first = loop.first
 
     def run(frame: list[Any]) -> dict[Any, Any]:
         made: dict[Any, Any] = {}
         failed: EvaluationError | None = None
-        for _ in turns(loop, frame):
+        for element in turns(loop, frame):
+            frame[first] = element
             try:
                 if _passes(test, frame, cost) and failed is None:
                     _insert(made, [part(frame) for part in parts])
@@ -192,11 +201,12 @@ def _insert(into: dict[Any, Any], made: list[Any]) -> None:
 
 def general(loop: Loop, steps: Steps, cost: int) -> Code:
     """A loop step by step; each turn costs so much besides what its parts count themselves."""
-    accumulator = steps.accumulator
+    accumulator, first = steps.accumulator, loop.first
 
     def run(frame: list[Any]) -> Any:
         frame[accumulator] = steps.initial(frame)
-        for _ in turns(loop, frame):
+        for element in turns(loop, frame):
+            frame[first] = element
             _spend(frame, cost)
             if steps.condition(frame) is False:
                 break

@@ -175,7 +175,8 @@ class Planner:
 
     def function(self, node: tree.Call) -> Plan:
         """A call of a function that computes all its arguments."""
-        arguments = [self.plan(argument) for argument in node.children()]
+        planned = self.raw if node.function == "size" and _is_sized(node) else self.plan
+        arguments = [planned(argument) for argument in node.children()]
         if len(arguments) == 1 and node.function in _CONVERSIONS and arguments[0].form is Form.CONSTANT:
             return self.folded(node, arguments[0])
         cost = sum(argument.cost for argument in arguments)
@@ -385,6 +386,12 @@ def _absent_nulls(of: types.Type) -> bool:
     if types.is_optional(of):
         of = of.parameters[0]
     return isinstance(of, types.ObjectType) and of.absent_nulls
+
+
+def _is_sized(node: tree.Call) -> bool:
+    """Whether the only operand of a call is a list or a map: of as many elements as in the tree."""
+    operands = list(node.children())
+    return len(operands) == 1 and operands[0].type.kind in (Kind.LIST, Kind.MAP)
 
 
 def _is_declared(node: tree.Expression) -> bool:

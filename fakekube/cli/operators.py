@@ -98,7 +98,7 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
         hooks = [hook for part in parts for hook in controllermanager.webhooks_of(part)]
         conversions = {name: function for part in parts for name, function in controllermanager.conversions_of(part).items()}
         async with (
-            WebhookServer(client, hooks, conversions, host=webhook_host) as server,
+            WebhookServer(client, hooks, conversions, find=find, host=webhook_host) as server,
             APIServiceServer(client, apis, find, host=webhook_host) as api_server,
         ):
             if api_server.refusal:

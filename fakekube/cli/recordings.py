@@ -43,6 +43,9 @@ def _playing(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--yes", is_flag=True, help="Go on without asking, once it was shown what would be done."),
         click.option("--allow-cluster-scoped", "cluster_scoped", is_flag=True, help=(
             "Make objects without a namespace too, with names of their own, and delete them at the end.")),
+        click.option("--alone", is_flag=True, help=(
+            "Nobody else uses the cluster: make also what others would notice, such as nodes, volumes, defaults, rights, and "
+            "objects without a namespace of kinds whose controllers are there.")),
         click.option("--any-setup", is_flag=True, help=(
             "Play also what was recorded with add-ons and feature gates that the cluster does not have.")),
         click.option("--wait", default="10s", show_default=True, metavar="DURATION", help=(

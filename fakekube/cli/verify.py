@@ -44,6 +44,7 @@ class Wanted(NamedTuple):
     server: str | None
     yes: bool
     cluster_scoped: bool
+    alone: bool
     any_setup: bool
     wait: float
     jobs: int
@@ -143,14 +144,19 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
         recording = exchanges.read(file)
     except (RecordingError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    used = {name: _groups_of(name) for facts in recording.clusters.values() for name in facts.get("addons") or ()}
+    addons = [name for name, groups in used.items() if groups and all(group in target.groups for group in groups)]
     unpacking = Unpacking()
     for exchange in recording.exchanges:
         unpacking.unpack(exchange, str(recording.clusters[exchange.cluster].get("release")))
     found = []
     for test, cluster, asked in recording.conversations():
         facts = recording.clusters[cluster]
-        setup = () if wanted.any_setup else other_setup(facts, target.gates)
-        found.append(plan(test, facts, asked, cluster_scoped=wanted.cluster_scoped, setup=setup, groups=target.groups))
+        setup = () if wanted.any_setup else other_setup(facts, target.gates, addons)
+        found.append(plan(
+            test, facts, asked, cluster_scoped=wanted.cluster_scoped or wanted.alone, alone=wanted.alone, setup=setup,
+            groups=target.groups, nodes=target.nodes))
+        found[-1].addon_groups = tuple(group for name in facts.get("addons") or () for group in used[name])
     for conversation in found:
         release, title = conversation.facts.get("release"), conversation.test or file
         if release != target.release:
@@ -162,9 +168,21 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
     return found
 
 
+def _groups_of(addon: str) -> tuple[str, ...]:
+    """The API groups of an add-on; none if it is not installed."""
+    from fakekube.cli import operators
+    from fakekube.composition.addons import definitions_of
+    from fakekube.composition.options import OptionError
+
+    try:
+        return tuple({tree["spec"]["group"]: None for tree in definitions_of(operators.made(addon))})
+    except OptionError:  # it was installed where it was recorded
+        return ()
+
+
 def _play(conversations: Sequence[Conversation], target: Found, wanted: Wanted) -> int:
     """Show what would be done, do it if that is wished, and tell what came of it."""
-    for line in report.of_plan(conversations, target):
+    for line in report.of_plan(conversations, target, alone=wanted.alone):
         click.echo(line, err=wanted.output == "json")
     if not any(conversation.played for conversation in conversations):
         raise click.ClickException("there is nothing to play")

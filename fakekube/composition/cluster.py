@@ -34,6 +34,7 @@ from fakekube.composition.world import World
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
+from fakekube.util.undisturbed import beside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,7 +232,7 @@ class Cluster(Timed):
             await self._create(self._own_client, self._registered)
         self._is_started = True
         for manifests in self._manifests:
-            await self.load(manifests)
+            await beside(self.load(manifests))
 
     async def _start_controllers(self) -> None:
         self._plane.start()
@@ -402,8 +403,7 @@ class Cluster(Timed):
     async def _create(self, client: Client, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
         from fakekube.composition.manifests import create_all
 
-        controllers = self._controllers
-        add_stages = controllers.add_stages if controllers.runs_kubelet else None
+        add_stages = self._controllers.add_stages if self._controllers.runs_kubelet else None
         return await create_all(client, manifests, add_stages=add_stages)
 
     async def why(self, what: str, *, namespace: str = "default") -> "Answer":

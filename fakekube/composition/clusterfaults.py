@@ -14,10 +14,12 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.composition import admissionconfiguration
 from fakekube.composition.options import OptionError, controller_name
 from fakekube.endpoints.openwatches import OpenWatches
+from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.calls import CallFaults
 from fakekube.faults.plan import Faults
 from fakekube.faults.point import FaultPoint
 from fakekube.faults.rules import FaultError, Rule, rule_of, rules_of
+from fakekube.util.clock import ManualClock
 
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
@@ -55,6 +57,10 @@ class UnknownComponent(FaultError, OptionError):
     """A component that is to die and that the cluster does not know; known once it starts."""
 
 
+MOST_DEATHS = 20
+"""So often a component dies at one moment: where time is virtual, it would not pass otherwise."""
+
+
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
@@ -68,6 +74,8 @@ class ClusterFaults:
         self._server, self._controllers, self._calls = server, controllers, calls
         self._activity, self._tasks = driver.activity, tasks
         self._restarting: dict[str, None] = {}
+        self._deaths: dict[str, tuple[float, int]] = {}  # when each died last, and how often then
+        self._driver, self._stands = driver, isinstance(clock, ManualClock)
         seed = driver.transit.choices.seed if driver.transit is not None else None
         self.faults = Faults(clock, rng.fork("faults" if seed is None else f"faults of the seed {seed}"), self)
         self._point = FaultPoint(self.faults, self, self._crash)
@@ -89,12 +97,17 @@ class ClusterFaults:
 
         Returns once it lives, unless it is the component itself that waits: one in this process
         does not see it, and one outside is dead at once. What is on its way up already is dead, and
-        who asks while components start or stop, as they do themselves, is not waited for.
+        who asks while components start or stop, as they do themselves, is not waited for. What has
+        died too often at this moment lives on in it.
         """
         from fakekube.composition.doors import is_sender_dead
 
-        if name in self._restarting:
+        now = self.faults.clock.time()
+        died, count = self._deaths.get(name, (now, 0))
+        count = count if died == now else 0
+        if name in self._restarting or count >= MOST_DEATHS:
             return is_sender_dead()
+        self._deaths[name] = now, count + 1
         self._restarting[name] = None
         self._controllers.kill(self._name_of(name))
         waits, over = not self._controllers.are_changing and not is_sender_dead(), asyncio.Event()
@@ -107,7 +120,7 @@ class ClusterFaults:
         controllers = self._controllers
         try:
             with self._activity.busy():
-                if controllers.states[self._name_of(name)]:  # the dead do not die
+                if controllers.runs(self._name_of(name)):  # the dead do not die
                     await controllers.restart_controller(name)
         finally:
             self._restarting.pop(name, None)
@@ -115,7 +128,7 @@ class ClusterFaults:
 
     def _name_of(self, component: str) -> str:
         """Raises OptionError."""
-        return controller_name(component, list(self._controllers.states))
+        return controller_name(component, self._controllers.known)
 
     # what faults need of a server
 
@@ -142,9 +155,18 @@ class ClusterFaults:
         except OptionError as error:
             raise UnknownComponent(f"crash: {error}") from None
 
+    def is_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers a request, with versions of its own."""
+        return self._server().is_elsewhere(info)
+
     def asleep(self) -> AbstractContextManager[None]:
         """A block in which a request waits for time, so that nobody else waits for it."""
         return self._activity.sleeping()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether time stands while somebody's predicate is asked."""
+        return self._stands and self._driver.outside.asking
 
     @property
     def watches(self) -> OpenWatches:

@@ -77,8 +77,8 @@ class OutgoingCalls:
         """Let the webhooks, conversions and APIs of add-ons be called, those of each once; the
         objects that stand for them.
 
-        ``client`` is for webhooks that want one, ``find`` for APIs that ask components. Raises as
-        ``functionwebhooks.register``.
+        ``client`` is for webhooks that want one, ``find`` for webhooks and APIs that ask
+        components. Raises as ``functionwebhooks.register``.
         """
         new = [addon for addon in addons if addon.name not in self._addons]
         self._addons.update((addon.name, None) for addon in new)
@@ -86,7 +86,7 @@ class OutgoingCalls:
         if hooks := [hook for addon in new for hook in addon.webhooks]:
             from fakekube.composition import functionwebhooks
 
-            found += functionwebhooks.declared(self.callables, hooks, client)
+            found += functionwebhooks.declared(self.callables, hooks, client, find)
         for definition, conversion in (pair for addon in new for pair in addon.conversions.items()):
             self.callables.add_conversion(definition, conversion)
         return found + [

@@ -22,7 +22,7 @@ from fakekube.webhooks.callables import Callables, Function
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
-    from fakekube.runtime.addon import Webhook
+    from fakekube.runtime.addon import FindComponent, Webhook
 
 GROUP_VERSION, DOMAIN = "admissionregistration.k8s.io/v1", "webhooks.fakekube.dev"
 KINDS = {True: "MutatingWebhookConfiguration", False: "ValidatingWebhookConfiguration"}
@@ -63,14 +63,21 @@ def register(
     return {"apiVersion": GROUP_VERSION, "kind": KINDS[mutating], "metadata": metadata, "webhooks": [webhook]}
 
 
-def declared(callables: Callables, hooks: "Iterable[Webhook]", client: "Client") -> list[Tree]:
+class Given(partial[Any]):
+    """A function that was given a client or components: its place is on the loop that they are on.
+    """
+
+
+def declared(callables: Callables, hooks: "Iterable[Webhook]", client: "Client", find: "FindComponent") -> list[Tree]:
     """Let the webhooks of add-ons be called; the configurations that stand for them.
 
-    ``client`` is for those that want one. Raises as ``register``.
+    ``client`` is for those that want one, ``find`` for those that ask components. Raises as
+    ``register``.
     """
     found: dict[tuple[bool, str], Tree] = {}
     for hook in hooks:
-        function = partial(hook.function, client=client) if hook.has_client else hook.function
+        given = {**({"client": client} if hook.has_client else {}), **({"find": find} if hook.has_find else {})}
+        function = Given(hook.function, **given) if given else hook.function
         name = hook.name or getattr(hook.function, "__name__", "")
         made = register(
             callables, function, hook.resources, hook.operations, mutating=hook.mutating, name=name,

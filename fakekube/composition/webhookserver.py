@@ -29,25 +29,25 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from fakekube.client.client import Client
-    from fakekube.runtime.addon import Conversion, Webhook
+    from fakekube.runtime.addon import Conversion, FindComponent, Webhook
 
 
 class WebhookServer:
     """Serves webhooks, and takes their configuration objects away when it ends; an async context
     manager.
 
-    ``conversions`` are by the definition. ``host`` is an address of this machine that the cluster's
-    API server reaches. Raises OptionError without the extra ``tls``, and for a webhook that is not
-    well declared.
+    ``conversions`` are by the definition, ``find`` is for webhooks that ask components. ``host`` is
+    an address of this machine that the cluster's API server reaches. Raises OptionError without the
+    extra ``tls``, and for a webhook that is not well declared.
     """
 
     def __init__(
         self, client: "Client", hooks: "Iterable[Webhook]", conversions: "Mapping[str, Conversion]" = MappingProxyType({}), *,
-        host: str, port: int = 0,
+        find: "FindComponent", host: str, port: int = 0,
     ) -> None:
         self._client, self._host, self._port = client, host, port
         self._callables = Callables()
-        self._configurations = functionwebhooks.declared(self._callables, hooks, client)
+        self._configurations = functionwebhooks.declared(self._callables, hooks, client, find)
         self._conversions = conversions
         self._runner: web.AppRunner | None = None
         self._base, self._bundle = "", ""
@@ -155,8 +155,10 @@ async def _ask(function: Function, asked: AdmissionRequest, response: Tree) -> N
     before = asked.object
     shown = orjson.dumps(before)
     try:
-        if inspect.iscoroutinefunction(function):
-            await function(asked)
+        if isinstance(function, functionwebhooks.Given) or inspect.iscoroutinefunction(function):
+            pending = function(asked)
+            if pending is not None:
+                await pending
         else:
             await asyncio.to_thread(function, asked)
     except Denied as denial:

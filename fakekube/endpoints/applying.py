@@ -16,7 +16,7 @@ from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
 from fakekube.registry.store import Transform
-from fakekube.registry.strategy import WriteContext
+from fakekube.registry.strategy import LEFT_OUT, WriteContext, shared_parts
 from fakekube.schema.decode import DecodeError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def apply_of(
             raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
         try:
-            return _canonical(scope, tree)
+            return _canonical(scope, tree, old)
         except DecodeError as error:
             why = convert_error(str(error), scope.services.definitions.schema(scope.gvk))
             raise errors.raw(
@@ -75,9 +75,15 @@ def apply_of(
     return transform
 
 
-def _canonical(scope: Scope, tree: Tree) -> Tree:
+def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
+    """The object through its schema. Of a custom one, what the apply left alone is the stored
+    object's own, which has been there, and goes on to be shared.
+    """
     codec = scope.reader(scope.gvk)
     assert codec is not None
-    tree = orjson.loads(orjson.dumps(tree))
+    kept = shared_parts(tree, old) if old is not None and scope.is_custom and scope.kind.conversion is None else {}
+    tree = orjson.loads(orjson.dumps({**tree, **dict.fromkeys(kept, LEFT_OUT)} if kept else tree))
     tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    return codec.decode(tree, converter=True).tree
+    decoded = codec.decode(tree, converter=True).tree
+    decoded.update(kept)
+    return decoded

@@ -23,7 +23,9 @@ from fakekube.exploration.seeds import SeedsError, seeds_of
 from fakekube.exploration.strategies import Calm, StrategyError, strategies_of
 from fakekube.exploration.targets import TargetError, calm_of, looked_at, requests_of
 from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.claims import Broken
 from fakekube.testing.history import History
+from fakekube.testing.temporal import HistoryError
 from fakekube.util.choices import Choices
 from fakekube.util.collector import frozen
 
@@ -52,12 +54,14 @@ class ItemRun:
         self.options: Mapping[str, Any] = {}
         self.seeds: Any = None  # what the option ``explore`` says, once fixtures have said it
         self.failure = self.history = ""
+        self.broken: Broken | None = None  # the claim that was
         self.histories: list[History] = []
 
     def take(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """One report was made; after that of the call clusters are taken down."""
         if report.failed and not self.failure:
             self.failure = getattr(report, FOUND, "") or _reason(item, call)
+            self.broken = _broken(call)
         if report.when != "call":
             return
         used = getattr(item, "funcargs", None) or {}
@@ -116,9 +120,16 @@ def _reason(item: pytest.Item, call: pytest.CallInfo[None]) -> str:
     """
     if call.excinfo is None:  # a test that was to fail, and did not
         return call.when
+    if isinstance(call.excinfo.value, HistoryError) and call.excinfo.value.reason:
+        return call.excinfo.value.reason
     places = [(str(entry.path), entry.lineno) for entry in call.excinfo.traceback]
     own = [place for place in places if place[0] == str(item.path)] or places
     return f"{call.when} {call.excinfo.typename} {own[-1:]}"
+
+
+def _broken(call: pytest.CallInfo[None]) -> Broken | None:
+    """How the claim was broken by which a test fails, if it does by one."""
+    return call.excinfo.value.broken if call.excinfo is not None and isinstance(call.excinfo.value, HistoryError) else None
 
 
 class _Sibling:
@@ -210,7 +221,7 @@ class ExploredItem:
         elif run.choices is not None:
             found = found._replace(deviations=tuple(run.choices.deviations))
         failed = next(report for report in reports if report.failed)
-        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories))
+        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories, run.broken))
         failed.sections.append((SECTION, text))
         if len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
             reports.append(failed)

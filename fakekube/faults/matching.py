@@ -19,6 +19,11 @@ from fakekube.faults.globs import Globs
 from fakekube.faults.rules import LEASES, Rule
 
 ANY = "*"
+HEALTH = ("healthz", "livez", "readyz")
+"""What asks whether a server lives is let through by one that is overloaded, too."""
+UNSTORED_SUBRESOURCES = ("attach", "exec", "portforward", "proxy", "token")
+UNSTORED_GROUPS = ("authentication.k8s.io", "authorization.k8s.io")
+"""Creations of these ask a question, and nothing is stored."""
 Form = tuple[str, str, str, str]
 """Verb, group, resource and subresource; a path that names no resource has none of the last."""
 LabelsOf = Callable[[GroupResource, str, str], Mapping[str, str] | None]
@@ -59,13 +64,18 @@ class Matcher:
         self._names_objects = bool(rule.names or rule.labels)
         self._namespaces, self._names, self._users = Globs(rule.namespaces), Globs(rule.names), Globs(rule.users)
         self._user_agents, self._components = Globs(rule.user_agents), Globs(rule.components)
+        self._paths = Globs(rule.paths)
 
     def is_about(self, form: Form) -> bool:
         """Whether requests of a form may be meant."""
         verb, group, resource, subresource = form
         if not resource:
-            return not (self._resources or self._names_objects or self.rule.namespaces or self.rule.verbs) \
-                and self.rule.is_about_any_path
+            rule = self.rule
+            if self._resources or self._names_objects or rule.namespaces or not rule.is_about_any_path:
+                return False
+            return not rule.verbs or (bool(rule.paths) and verb in self._verbs)
+        if self.rule.error == "EtcdNoSpace" and (group in UNSTORED_GROUPS or subresource in UNSTORED_SUBRESOURCES):
+            return False
         if self.rule.lose_lease and (group, resource, subresource) != (*LEASES, ""):
             return False
         return verb in self._verbs and (
@@ -80,6 +90,11 @@ class Matcher:
         be meant.
         """
         rule = self.rule
+        if rule.paths:
+            if not self._paths.fit(info.path):
+                return False
+        elif not info.is_resource and info.path.strip("/").split("/", 1)[0] in HEALTH:
+            return False
         return (not rule.namespaces or self._namespaces.fit(info.namespace)) and \
             (not rule.names or not info.name or self._names.fit(info.name)) and \
             (not rule.users or self._users.fit(user)) and (not rule.user_agents or self._user_agents.fit(user_agent))
@@ -94,6 +109,8 @@ class Matcher:
             acting = ACTING.get()
             if acting is None or not self._components.fit(acting.component):
                 return False
+        if rule.error == "EtcdNoSpace" and request.param("dryRun"):
+            return False
         return not self._names_objects or self._matches_object(info, request)
 
     def _matches_object(self, info: RequestInfo, request: Request) -> bool:

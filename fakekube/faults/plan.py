@@ -16,7 +16,7 @@ from fakekube.apimachinery.http import Request
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.matching import Form, Matcher
-from fakekube.faults.rules import FaultError, Rule, rule_of
+from fakekube.faults.rules import MOST_RULES, FaultError, Rule, rule_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
@@ -62,8 +62,15 @@ class Server(Protocol):
     def check_component(self, name: str) -> None:
         """Raises FaultError for the name of a component that the cluster does not know."""
 
+    def is_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers a request, with versions of its own."""
+
     def asleep(self) -> AbstractContextManager[None]:
         """A block in which a request waits for time, so that nobody else waits for it."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether time stands while somebody's predicate is asked."""
 
     @property
     def watches(self) -> OpenWatches:
@@ -84,7 +91,7 @@ class Fault:
         self.rule, self._matcher, self._faults, self._rng = rule, matcher, faults, rng
         self.began, self.revision = began, revision
         self.ends_requests = rule.moment == "before" and (rule.error is not None or rule.cut == "before")
-        self.seen = self.met = 0
+        self.seen = self.met = self.missed = 0
         self.removed = False
         self.caught_up_at: float | None = None  # when a replica that is behind will have caught up
         self.timers: list[Timer] = []
@@ -123,11 +130,14 @@ class Fault:
 
     def matches(self, info: RequestInfo, request: Request) -> bool:
         """Whether the rule is about a request, whichever of those it takes."""
-        return self._matcher.matches(info, request)
+        if not self._matcher.matches(info, request):
+            return False
+        rule = self.rule
+        return not (rule.stale or rule.compact) or not self._faults.is_elsewhere(info)
 
     def takes(self, info: RequestInfo, request: Request, now: float) -> bool:
         """Whether a request, which has come now, meets the fault. Counts it."""
-        if not self.is_open(now) or not self._matcher.matches(info, request):
+        if not self.is_open(now) or not self.matches(info, request):
             return False
         return self.counts()
 
@@ -146,6 +156,11 @@ class Fault:
         self.met += 1
         return True
 
+    def is_missed(self) -> None:
+        """What was taken for a watch became none: it has not met it."""
+        self.met -= 1
+        self.missed += 1
+
     def remove(self) -> None:
         """Let it be; watches that stand still go on. Harmless when it was removed."""
         self._faults.remove(self)
@@ -154,8 +169,10 @@ class Fault:
         """Raises FaultNeverMet, unless a request met it or it is optional."""
         if self.met or self.rule.optional:
             return
-        raise FaultNeverMet(f"the fault {self} met no request: " + (
-            f"{self.seen} matched, and none was one to take" if self.seen else "none matched"))
+        why = "none matched"
+        if self.seen:
+            why = f"{self.seen} matched, and " + ("no watch came of those" if self.missed else "none was one to take")
+        raise FaultNeverMet(f"the fault {self} met no request: {why}")
 
     def __str__(self) -> str:
         return f"{self.name} ({self.rule.what})"
@@ -176,9 +193,10 @@ class Faults:
         self.clock, self._rng, self._server = clock, rng, server
         self._active: dict[str, Fault] = {}
         self._by_form: dict[Form, list[Fault]] = {}
-        self._by_asked: dict[tuple[Form, str, str, str, str], list[Fault]] = {}
+        self._by_asked: dict[tuple[str, str, str, str, str], list[Fault]] = {}
         self._meetings: deque[Meeting] = deque(maxlen=KEPT_MEETINGS)
         self._added = 0
+        self.states = 0  # how many states there were: a request that waits belongs to one of them
         self.on_change: list[Callable[[Fault], None]] = []
         self.on_meeting: list[Callable[[Fault], None]] = []
 
@@ -198,8 +216,15 @@ class Faults:
         """The oldest of the storage that can be read."""
         return self._server.oldest_revision
 
+    def is_elsewhere(self, info: RequestInfo) -> bool:
+        """Whether another server answers a request, with versions of its own."""
+        return self._server.is_elsewhere(info)
+
     def begin_again(self) -> None:
-        """Another state has taken the place of that in which replicas began to lag."""
+        """Another state has taken the place of that in which replicas began to lag, and in which
+        requests wait.
+        """
+        self.states += 1
         for fault in self:
             fault.revision, fault.caught_up_at = self._server.revision, None
 
@@ -212,12 +237,14 @@ class Faults:
         """Let something go wrong from now on.
 
         ``rule`` or keyword arguments are the fields of a rule (docs/faults.md): verbs, resources,
-        namespaces, names, labels, users, user_agents, components say of which requests; nth, every,
-        probability, times, after, until which of them; error, latency, cut, watch, stale, compact,
-        lose_lease, crash, webhook what. Raises FaultError.
+        namespaces, names, labels, users, user_agents, components, paths say of which requests; nth,
+        every, probability, times, after, until which of them; error, latency, cut, watch, stale,
+        compact, lose_lease, crash, webhook what. Raises FaultError.
         """
         made = rule if isinstance(rule, Rule) and not values else rule_of({**_fields(rule), **values})
         self._check(made)
+        if len(self._active) >= MOST_RULES:
+            raise FaultError(f"there are {MOST_RULES:,} faults, and a cluster takes no more")
         self._added += 1
         if not made.name:
             made = made.model_copy(update={"name": self._free_name()})
@@ -262,6 +289,8 @@ class Faults:
         rules = sorted(rules, key=lambda rule: not rule.name)  # who has a name keeps it
         for rule in rules:
             self._check(rule)
+        if len(self._active) + len(rules) > MOST_RULES:
+            raise FaultError(f"{len(self._active) + len(rules):,} faults are more than the {MOST_RULES:,} that a cluster takes")
         for rule in rules:
             self.add(rule)
 
@@ -296,7 +325,7 @@ class Faults:
             found = self._by_form[form] = [
                 fault for fault in self if fault.rule.webhook is None and fault.is_about(form)]
         if len(found) > FEW:
-            found = self._about_asked(form, found, info, request)
+            found = self._about_asked(found, info, request)
         if not found or request.path.startswith(OWN_PATHS):
             return []
         now = self.clock.time()
@@ -308,12 +337,13 @@ class Faults:
                     break  # nobody is left to meet the next
         return met
 
-    def _about_asked(self, form: Form, among: list[Fault], info: RequestInfo, request: Request) -> list[Fault]:
-        """Those that may be about such a request for this object by this client: clients ask for
-        the same things again and again.
+    def _about_asked(self, among: list[Fault], info: RequestInfo, request: Request) -> list[Fault]:
+        """Those of a form that may be about such a request for this object by this client: clients
+        ask for the same things again and again.
         """
         user = request.user.name if request.user is not None else ""
-        asked = form, info.namespace, info.name, user, request.headers.get("user-agent", "")
+        # verb and path tell the form; the name of a collection stands in its query
+        asked = info.verb, info.path, info.name, user, request.headers.get("user-agent", "")
         found = self._by_asked.get(asked)
         if found is None:
             if len(self._by_asked) >= KEPT_FORMS:

@@ -19,6 +19,7 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults import answers
 from fakekube.faults.plan import Fault, Faults, Server
 from fakekube.faults.streams import FaultySink
+from fakekube.util.undisturbed import UNDISTURBED
 
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
 Crash = Callable[[str], Awaitable[bool]]
@@ -38,10 +39,26 @@ class FaultPoint:
 
     async def __call__(self, info: RequestInfo, request: Request, serve: Serve) -> Response:
         """Answer a request, unless something goes wrong with it. Raises APIError."""
-        met = self._faults.met_by(info, request)
-        if not met and info.verb != "watch":
+        if UNDISTURBED.get():
             return await serve(info, request)
-        return await self._answer(met, info, request, serve)
+        met = self._faults.met_by(info, request)
+        if info.verb == "watch":
+            return await self._answer_watch(met, info, request, serve)
+        return await (self._answer(met, info, request, serve) if met else serve(info, request))
+
+    async def _answer_watch(self, met: list[Fault], info: RequestInfo, request: Request, serve: Serve) -> Response:
+        watch: OpenWatch | None = None
+        try:
+            response = await self._answer(met, info, request, serve)
+            watch = self._server.watches.of(response) if response.cut is None else None
+        finally:
+            if watch is None:
+                for fault in met:
+                    if fault.rule.watch is not None:
+                        fault.is_missed()
+        if watch is not None:
+            self._opened(met, watch)
+        return response
 
     async def _answer(self, met: list[Fault], info: RequestInfo, request: Request, serve: Serve) -> Response:
         for fault in met:
@@ -63,8 +80,6 @@ class FaultPoint:
             response = await self._after(fault, info, response, failed=failure is not None)
         if failure is not None and response.cut is None:
             raise failure
-        if info.verb == "watch" and failure is None:
-            self._opened(met, response)
         return response
 
     # before the commit
@@ -80,38 +95,46 @@ class FaultPoint:
             await _take_lease(fault.name, request, serve, self._faults.clock.time())
         if rule.moment == "after":
             return None
-        if rule.latency is not None:
-            await self._sleep(rule.latency)
+        if rule.latency is not None and not await self._sleep(rule.latency):
+            return Response(503, cut=0)
         if rule.crash and await self._crash(rule.crash):
             return Response(503, cut=0)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
 
-    async def _sleep(self, seconds: float) -> None:
+    async def _sleep(self, seconds: float) -> bool:
+        """Wait; whether the state is still there in which the request came. If not, its connection
+        is lost with that. What a predicate asks of virtual time does not wait: time stands for it.
+        """
+        if self._server.is_asked:
+            return True
+        state = self._faults.states
         cause = CAUSE.get()
         CAUSE.set(None)  # what others write meanwhile in this context is not this request's
         with self._server.asleep():
             await self._faults.clock.sleep(seconds)
         if cause is not None:
             CAUSE.set(cause._replace(time=self._faults.clock.time()))
+        return state == self._faults.states
 
     # after it
 
     async def _after(self, fault: Fault, info: RequestInfo, response: Response, *, failed: bool) -> Response:
         rule = fault.rule
         if rule.moment == "after":
-            if rule.latency is not None:
-                await self._sleep(rule.latency)
+            if rule.latency is not None and not await self._sleep(rule.latency):
+                _give_up(response)
+                response.cut = 0
             if rule.crash:
                 await self._crash(rule.crash)
-            if rule.error is not None and not failed and response.status < 400:
+            if rule.error is not None and not failed and response.status < 400 and response.cut is None:
                 _give_up(response)
                 return answers.answer(rule, info)
         if rule.cut == "after":
             _give_up(response)
             response.cut = 0
-        elif rule.cut == "body":
+        elif rule.cut == "body" and response.cut is None:
             if response.stream is None:
                 response.cut = max(1, len(response.body) // 2)
             else:
@@ -121,10 +144,7 @@ class FaultPoint:
 
     # watches
 
-    def _opened(self, met: list[Fault], response: Response) -> None:
-        watch = self._server.watches.of(response)
-        if watch is None or response.cut is not None:
-            return
+    def _opened(self, met: list[Fault], watch: OpenWatch) -> None:
         for fault in met:
             if fault.rule.stale:
                 watch.stream.lag(fault.replica)

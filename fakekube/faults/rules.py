@@ -35,11 +35,17 @@ ErrorName = Literal[
     "TooManyRequests", "InternalError", "ServiceUnavailable", "ShuttingDown", "Timeout", "ServerTimeout", "Conflict",
     "Unauthorized", "StorageInitializing", "EtcdTimeout", "EtcdLeaderChanged", "EtcdNoLeader", "EtcdNoSpace"]
 VERBS_OF_ERRORS: Mapping[str, tuple[str, ...]] = {
-    "Conflict": ("update", "patch", "delete"), "EtcdNoSpace": WRITING, "StorageInitializing": READING}
-"""Errors that not every verb can meet."""
+    "Conflict": ("update", "patch", "delete"), "EtcdNoSpace": ("create", "update", "patch"), "StorageInitializing": READING}
+"""Errors that not every verb can meet; etcd deletes while it has no space."""
+ERRORS_OF_ANY_PATH = ("TooManyRequests", "ShuttingDown", "ServiceUnavailable", "Timeout", "InternalError", "Unauthorized")
+"""Errors that need no object: a request for ``/version`` can meet them, too."""
 AMBIGUOUS = ("InternalError", "ServiceUnavailable", "Timeout", "ServerTimeout", "EtcdTimeout", "EtcdLeaderChanged")
 """Errors that may be told of a write that was committed."""
 WatchFault = Literal["end", "cut", "expire", "stall", "late", "no-bookmarks"]
+MOST_RULES = 10_000
+"""So many a plan has at most."""
+MOST_PATTERNS = 1_000
+"""So many values one field of a rule has at most."""
 DOES = ("error", "latency", "cut", "watch", "stale", "compact", "lose_lease", "crash", "webhook")
 """What a rule does: one of these."""
 
@@ -100,6 +106,8 @@ class Rule(BaseModel):
     users: Annotated[Texts, Field(description="Names of users, with * and ?.")] = ()
     user_agents: Annotated[Texts, Field(description="User agents, with * and ?.")] = ()
     components: Annotated[Texts, Field(description="Components of the cluster that ask, as job or scheduler.")] = ()
+    paths: Annotated[Texts, Field(
+        description="Paths, with * and ?: /openapi/*. /healthz, /livez and /readyz meet only faults that name them.")] = ()
 
     nth: Annotated[Numbers, Field(description="Which of the matching requests, counted from 1.")] = ()
     every: Annotated[int | None, Field(ge=1, description="Every so many of the matching requests.")] = None
@@ -163,9 +171,15 @@ class Rule(BaseModel):
         chosen = [name for name in ("nth", "every", "probability") if getattr(self, name) not in (None, ())]
         if len(chosen) > 1:
             raise ValueError(f"{' and '.join(chosen)} contradict each other: say one of them")
-        for name in ("namespaces", "names", "users", "user_agents", "components"):
-            if any(len(pattern) > LONGEST for pattern in getattr(self, name)):
+        for name in ("namespaces", "names", "users", "user_agents", "components", "paths", "resources"):
+            values = getattr(self, name)
+            if len(values) > MOST_PATTERNS:
+                raise ValueError(f"{name}: {len(values):,} are more than the {MOST_PATTERNS:,} that a rule takes")
+            if any(len(pattern) > LONGEST for pattern in values):
                 raise ValueError(f"{name}: one has more than {LONGEST} characters")
+        for path in self.paths:
+            if not path.startswith(("/", "*", "?")):
+                raise ValueError(f"paths: {path!r} is no path: it begins with /")
         if self.until is not None and self.until <= self.after:
             raise ValueError(f"until ({self.until:g} s) is not later than after ({self.after:g} s): no request could meet it")
 
@@ -221,7 +235,9 @@ class Rule(BaseModel):
     @property
     def is_about_any_path(self) -> bool:
         """Whether it can happen to a request that names no resource, as one to ``/version``."""
-        return self._possible_verbs is VERBS and not self.compact and not self.crash
+        if self.error is not None:
+            return self.error in ERRORS_OF_ANY_PATH
+        return self.latency is not None or self.cut is not None
 
     @property
     def what(self) -> str:
@@ -269,6 +285,8 @@ def rules_of(content: Any) -> list[Rule]:
         rules = [rule_of(content)]
     else:
         rules = [_numbered(number, one) for number, one in enumerate(_listed(content))]
+    if len(rules) > MOST_RULES:
+        raise FaultError(f"faults: {len(rules):,} are more than the {MOST_RULES:,} that a plan takes")
     names = Counter(rule.name for rule in rules if rule.name)
     for name, count in names.items():
         if count > 1:

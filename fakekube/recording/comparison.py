@@ -18,21 +18,24 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?(?:Z|[+-]\d\d:\d\d
 AGE = re.compile(r"(?:\d+[ydhms])+")
 HIDDEN = ("token", "storageVersionHash", "serverAddress", "containerID", "imageID")
 ALLOWED_BY = re.compile(r"^(RBAC: allowed by )(?:Cluster)?RoleBinding .*", re.DOTALL)
-ITEM = re.compile(r"^(?:items|rows)(?:\[[^\]]*\]|\.\w+)\.?(?:object\.)?")
+ITEM = re.compile(r"^(?:items|rows)(?:\[[^\]]*\]|\.[^.\[]+)\.?(?:object\.)?")
 LARGE_VERSION = re.compile(r"([Tt]oo (?:large|old) resource version: )(\d+)(, current: | \()\d+")
 COMPONENTS = (
     "kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "cloud-controller-manager")
 """Managers of fields that are part of a cluster."""
-STATE = "status"
+STATE, STATE_KIND = "status", "state"
+PODS = "pods"
+ADMINISTRATORS = "system:masters"
+"""Who is one has another name in another cluster."""
 STATE_FIELDS = (
     STATE, "endpoints", "subsets", "spec.volumeName",
-    "spec.nodeName", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
+    "spec.nodeName", "spec.taints", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
     "metadata.labels[topology.kubernetes.io/zone]", "metadata.labels[topology.kubernetes.io/region]")
 """What controllers and kubelets write, and kubectl shows of it; what pods get of their nodes."""
 OF_A_NODE = "matchFields[metadata.name]"
 """In the affinity of a daemon's pod."""
 ANNOTATIONS = ("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
-               "endpoints.kubernetes.io/")
+               "endpoints.kubernetes.io/", "node.alpha.kubernetes.io/ttl")
 """How annotations begin that controllers write."""
 OF_THE_CLUSTER = ("/version", "/api", "/apis", "/metrics")
 """Paths whose answers tell what is installed in a cluster; only their codes are compared."""
@@ -59,6 +62,20 @@ class Difference(NamedTuple):
         return f"{self.kind}{where}: {self.recorded} recorded, {self.there} there"
 
 
+class Setting(NamedTuple):
+    """What is to be known of a kind that is asked about: ``missing`` are objects which are not made
+    there, by name with namespace, ``idle`` says that no pod runs there, and ``controlled`` that
+    controllers of an add-on wrote its objects.
+    """
+
+    missing: tuple[str, ...] = ()
+    idle: bool = False
+    controlled: bool = False
+
+
+ALIKE = Setting()
+
+
 class Answer(NamedTuple):
     """What a cluster answered; ``tree`` is JSON, a text, or None."""
 
@@ -67,12 +84,16 @@ class Answer(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def differences(exchange: Exchange, answer: Answer, translation: Translation) -> list[Difference]:
+def differences(
+    exchange: Exchange, answer: Answer, translation: Translation, setting: Setting = ALIKE,
+) -> list[Difference]:
     """Where an answer differs from the recorded one; ``answer`` is as it came."""
     found = []
     recorded, there = exchange.answer, translation.back(answer.tree)
     if exchange.code != answer.code:
         kind = "forbidden" if _is_forbidden(answer) and exchange.code < 400 else "code"
+        if setting.idle and exchange.is_read and exchange.info.resource == PODS:
+            kind = STATE_KIND
         return [Difference(kind, "", _told(exchange.code, recorded), _told(answer.code, there))]
     warnings = [value for name, value in exchange.line.get("answerHeaders") or () if name.lower() == "warning"]
     told = [str(translation.back(text)) for text in answer.warnings]
@@ -85,12 +106,16 @@ def differences(exchange: Exchange, answer: Answer, translation: Translation) ->
         return found
     # what is no kind of Kubernetes' own has no controllers but those that were recorded
     group = exchange.info.group
-    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io"))
-    return found + list(_of_trees(recorded, there, translation, strict=strict, clusterwide=not exchange.info.namespace))
+    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io") and not setting.controlled)
+    clusterwide = not exchange.info.namespace and exchange.info.verb == "list"
+    of_fields = _of_trees(recorded, there, translation, setting, strict=strict, clusterwide=clusterwide)
+    if setting.idle and exchange.is_read and exchange.info.resource == PODS:
+        of_fields = (each._replace(kind=STATE_KIND) for each in of_fields)
+    return found + list(of_fields)
 
 
 def of_events(
-    exchange: Exchange, told: list[Json], translation: Translation,
+    exchange: Exchange, told: list[Json], translation: Translation, setting: Setting = ALIKE,
 ) -> list[Difference]:
     """Where the events of a watch differ from the recorded ones: by object, in their order.
 
@@ -99,29 +124,48 @@ def of_events(
     recorded = _by_object([each.event for each in exchange.told], translation)
     there = _by_object([translation.back(event) for event in told], translation)
     found = []
+    of_pods = setting.idle and exchange.info.resource == PODS
     for name in dict.fromkeys([*recorded, *there]):
+        if name.partition(" ")[2] in setting.missing:
+            continue
         old, new = recorded.get(name, []), there.get(name, [])
         types = [_types(events) for events in (old, new)]
         if types[0] != types[1]:
-            by_controllers = sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
-            found.append(Difference("state" if by_controllers else "event", name, *types))
+            by_controllers = of_pods or sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
+            found.append(Difference(STATE_KIND if by_controllers else "event", name, *types))
         elif exchange.info.resource not in COUNTED_LISTS:
             found += [
-                each._replace(kind="event" if each.kind == "answer" else each.kind, path=f"{name} {each.path}")
-                for each in _of_trees(_object(old[-1]), _object(new[-1]), translation, strict=False, clusterwide=False)]
+                each._replace(kind=STATE_KIND if of_pods or each.kind == STATE_KIND else "event", path=f"{name} {each.path}")
+                for each in _of_trees(_object(old[-1]), _object(new[-1]), translation, setting, strict=False, clusterwide=False)]
     return found
 
 
-def _of_trees(recorded: Tree, there: Tree, translation: Translation, *, strict: bool, clusterwide: bool) -> Iterator[Difference]:
+def _of_trees(
+    recorded: Tree, there: Tree, translation: Translation, setting: Setting, *, strict: bool, clusterwide: bool,
+) -> Iterator[Difference]:
     first, second = (normal(tree, translation) for tree in (recorded, there))
     if clusterwide:
         first = _own_items(first, translation)
-    first, second = (_by_name(tree) for tree in (first, second))
-    if sorted(first.get("order") or ()) != sorted(second.get("order") or ()):
+    first, second = (_by_name(tree, setting.missing, translation) for tree in (first, second))
+    if sorted(first.get("order", ["?"])) != sorted(second.get("order", ["?"])):
         first, second = ({key: item for key, item in tree.items() if key != "order"} for tree in (first, second))
+    owned = list(_owned(first, second)) if setting.idle or setting.controlled else []
     for each in treediff.differences(first, second):
-        kind = "state" if not strict and (_is_state(each.path) or _is_owned(each)) else "answer"
+        is_state = _is_state(each.path) or _is_owned(each) or each.path.startswith(tuple(owned))
+        kind = STATE_KIND if is_state and not strict else "answer"
         yield Difference(kind, each.path, treediff.shown(each.old), treediff.shown(each.new))
+
+
+def _owned(*trees: Tree) -> Iterator[str]:
+    """Where in the trees objects are that a controller has made, and goes on writing."""
+    for tree in trees:
+        if "ownerReferences" in (tree.get("metadata") or {}):
+            yield ""
+        for key in ("items", "rows"):
+            of = tree.get(key)
+            for name, item in of.items() if isinstance(of, dict) else ():
+                if "ownerReferences" in str(item):
+                    yield treediff.below(key, name)
 
 
 def _is_state(path: str) -> bool:
@@ -143,7 +187,7 @@ def _own_items(tree: Any, translation: Translation) -> Any:
     made = dict(tree)
     for key in ("items", "rows"):
         if isinstance(made.get(key), list):
-            made[key] = [item for item in made[key] if space_of(item) in translation.namespaces]
+            made[key] = [item for item in made[key] if space_of(item) in translation.namespaces | translation.clusterwide]
     return made
 
 
@@ -160,20 +204,23 @@ def own_part(value: Json, translation: Translation) -> Json:
     return made
 
 
-def _by_name(tree: Any) -> Any:
-    """A list whose items can be told apart by their names; their order is compared, too, unless
-    chance has named one.
+def _by_name(tree: Any, missing: tuple[str, ...], translation: Translation) -> Any:
+    """A list whose items can be told apart by their names, without those that are ``missing``
+    there; their order is compared, too, unless chance has named one.
     """
     made = dict(tree)
     for key in ("items", "rows"):
         items = made.get(key)
         if not isinstance(items, list):
             continue
+        items = [item for item in items if name_of(item) not in missing]
         names = [name_of(item) for item in items]
         if None in names:
+            made[key] = items
             continue
         made[key] = {str(name): item for name, item in zip(names, items, strict=True)}
-        if not any("generateName" in str(item) for item in items):
+        if not any("generateName" in str(item) or translation.knows(name.rpartition("/")[2])
+                   for item, name in zip(items, filter(None, names), strict=True)):
             made["order"] = names
     return made
 
@@ -224,6 +271,8 @@ def _normal_object(value: Tree, translation: Translation) -> Tree:
     if isinstance(annotations := made.get("annotations"), dict):
         kept = {key: item for key, item in annotations.items() if not key.startswith(ANNOTATIONS)}
         made = {key: item for key, item in made.items() if key != "annotations"} | ({"annotations": kept} if kept else {})
+    if ADMINISTRATORS in (made.get("groups") or ()) and "username" in made:
+        made = {key: item for key, item in made.items() if key not in ("uid", "extra")} | {"username": "<administrator>"}
     for key in ("resourceRules", "nonResourceRules"):  # upstream's come in the order of a map
         if isinstance(made.get(key), list):
             made[key] = sorted(made[key], key=str)

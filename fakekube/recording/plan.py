@@ -5,7 +5,7 @@ or gets a name of its own where its user allows that.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,10 @@ FOR_ALL = (
     "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "apiservices",
     "flowschemas", "prioritylevelconfigurations")
 """Objects that would have a say in the requests of others."""
+NOTICED = ("nodes", "persistentvolumes", "resourceslices")
+"""Objects that pods and claims of others would be given."""
+DEFAULT_CLASS = ".kubernetes.io/is-default-class"
+AGGREGATED = "rbac.authorization.k8s.io/aggregate-to-"
 NOT_ASKED_AGAIN = ("exec", "attach", "portforward", "log", "proxy")
 
 OWN_PATH = "a path of fakekube's own"
@@ -36,6 +40,7 @@ LATER = "the same look follows, with nothing written between"
 SYSTEM_NAMESPACE = "it is about a namespace of the system"
 CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
 SAYS_FOR_ALL = "it would have a say in the requests of others"
+NOTICED_BY_OTHERS = "others would notice it: --alone plays it where there are none"
 NOT_MADE = "it is about what is not made there"
 NO_COUNTERPART = "nothing there is known to stand for what it is about"
 NOT_OURS = "it is about what is not the test's own"
@@ -58,7 +63,9 @@ class Conversation:
 
     ``namespaces`` are those that get names of their own, ``made`` those of them that it found, and
     that are to be made for it. ``clusterwide`` are the names of objects without a namespace that it
-    makes.
+    makes, ``definitions`` those of kinds. ``missing`` are objects that it made and that are not
+    made there: resource, and name with namespace. ``idle``: no pod runs there, where some did.
+    ``addon_groups`` are API groups whose objects controllers of add-ons wrote.
     """
 
     test: str
@@ -67,6 +74,10 @@ class Conversation:
     namespaces: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     clusterwide: list[str] = field(default_factory=list)
+    definitions: list[str] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+    idle: bool = False
+    addon_groups: tuple[str, ...] = ()
 
     @property
     def played(self) -> list[Step]:
@@ -80,24 +91,26 @@ class Conversation:
             else f"{step.exchange.method.lower()} {step.exchange.path.split('/')[1]}" for step in self.played)
 
 
-def other_setup(facts: Tree, gates: Iterable[str] = ()) -> tuple[str, ...]:
-    """What the recorded cluster had that the one to play on has not: add-ons, and feature gates
-    besides ``gates``.
+def other_setup(facts: Tree, gates: Iterable[str] = (), addons: Collection[str] = ()) -> tuple[str, ...]:
+    """What the recorded cluster had that the one to play on has not: add-ons besides ``addons``,
+    and feature gates besides ``gates``.
     """
     known = list(gates)
     wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
     storage = ["a default StorageClass"] if facts.get("defaultStorageClass") else []
-    return *(facts.get("addons") or ()), *storage, *wanted
+    return *(name for name in facts.get("addons") or () if name not in addons), *storage, *wanted
 
 
 def plan(
-    test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False, setup: Sequence[str] = (),
-    groups: Sequence[str] | None = None,
+    test: str, facts: Tree, exchanges: Iterable[Exchange], *, cluster_scoped: bool = False, alone: bool = False,
+    setup: Sequence[str] = (), groups: Sequence[str] | None = None, nodes: int | None = None,
 ) -> Conversation:
     """What is played of one conversation; ``facts`` are those of the cluster that was asked.
 
-    ``cluster_scoped`` allows what has no namespace. Of a cluster that had a ``setup`` that is not
-    there nothing is played. ``groups`` are the API groups that are served there.
+    ``cluster_scoped`` allows what has no namespace, and ``alone``, which says that nobody else uses
+    the cluster, what others would notice. Of a cluster that had a ``setup`` that is not
+    there nothing is played. ``groups`` are the API groups that are served there, ``nodes``
+    is how many nodes there are.
     """
     exchanges = list(exchanges)
     if groups is not None and METRICS not in groups and any(each.info.resource == AUTOSCALERS for each in exchanges):
@@ -106,7 +119,7 @@ def plan(
         reason = f"{OTHER_SETUP} {', '.join(setup)}: --any-setup plays it all the same"
         return Conversation(test, facts, [Step(exchange, reason) for exchange in exchanges])
     steps = [Step(exchange) for exchange in exchanges]
-    planner = _Planner(facts, cluster_scoped=cluster_scoped, groups=groups)
+    planner = _Planner(facts, cluster_scoped=cluster_scoped, alone=alone, groups=groups)
     for step in steps:
         step.reason = planner.reason(step.exchange)
     _leave_out_looks(steps)
@@ -120,7 +133,9 @@ def plan(
             there[info.namespace] = None
     return Conversation(
         test, facts, steps, list({**named, **planner.created}), list(there),
-        [name for resource, name in planner.objects if resource != DEFINITIONS])
+        [name for resource, name in planner.objects if resource != DEFINITIONS],
+        [name for resource, name in planner.objects if resource == DEFINITIONS], planner.missing,
+        idle=nodes == 0 and bool(facts.get("nodes")))
 
 
 def _shows_namespace(exchange: Exchange) -> bool:
@@ -134,14 +149,19 @@ def _shows_namespace(exchange: Exchange) -> bool:
 class _Planner:
     """Knows what the conversation has made so far."""
 
-    def __init__(self, facts: Tree, *, cluster_scoped: bool, groups: Sequence[str] | None) -> None:
-        self._facts, self._cluster_scoped, self._groups = facts, cluster_scoped, groups
+    def __init__(self, facts: Tree, *, cluster_scoped: bool, alone: bool, groups: Sequence[str] | None) -> None:
+        self._facts, self._cluster_scoped, self._alone, self._groups = facts, cluster_scoped, alone, groups
         self._defined: dict[str, None] = {}  # groups of definitions that are made
         self.created: dict[str, None] = {}
         self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
         self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
         self._hooked: dict[str, None] = {}  # resources whose writes a webhook sees that is not there
         self._undefined: dict[tuple[str, str], None] = {}  # resources of definitions that are not made
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """The objects that are not made there: resource, and name with namespace."""
+        return [(resource, f"{namespace}/{name}") for resource, namespace, name in self._missing]
 
     def reason(self, exchange: Exchange) -> str:
         """Why an exchange is not played; nothing if it is."""
@@ -206,11 +226,17 @@ class _Planner:
             return SAYS_FOR_ALL
         if exchange.is_read:
             return "" if known else NOT_OURS
+        if self._cluster_scoped and not self._alone and (_is_noticed(exchange) or self._is_others(info.group)):
+            return NOTICED_BY_OTHERS
         if info.verb == "create":
             return self._creation(exchange)
         if info.verb == "patch" and not known and exchange.code == 201:  # server-side apply creates, too
             return self._creation(exchange)
         return "" if known else NOT_OURS
+
+    def _is_others(self, group: str) -> bool:
+        """Whether somebody else's controllers serve the custom kinds of a group."""
+        return "." in group and not group.endswith(".k8s.io") and group not in self._defined
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
@@ -228,9 +254,26 @@ class _Planner:
         return ""
 
 
+def _is_noticed(exchange: Exchange) -> bool:
+    """Whether an object without a namespace changes what others get or may do."""
+    tree, info = exchange.answer, exchange.info
+    if not isinstance(tree, dict) or exchange.code >= 300 or exchange.method == "DELETE":
+        return False
+    metadata: Any = tree.get("metadata") or {}
+    named = [*(metadata.get("annotations") or {}).items(), *(metadata.get("labels") or {}).items()]
+    if any(value == "true" and (key.endswith(DEFAULT_CLASS) or key.startswith(AGGREGATED)) for key, value in named):
+        return True
+    if info.resource == "clusterrolebindings":
+        return any(subject.get("kind") != "ServiceAccount" for subject in tree.get("subjects") or ())
+    return info.resource in NOTICED or bool(tree.get("globalDefault"))
+
+
 def _leave_out_looks(steps: list[Step]) -> None:
-    """Of equal looks between two writes only the last is played: a test that polls saw it all."""
+    """Of equal looks between two writes only the last is played: a test that polls saw it all. One
+    from which the test took a name that it asked for stays, too.
+    """
     seen: dict[tuple[str, ...], None] = {}
+    asked_for: dict[str, None] = {}
     for step in reversed(steps):
         exchange = step.exchange
         if step.reason:
@@ -241,9 +284,21 @@ def _leave_out_looks(steps: list[Step]) -> None:
         if exchange.is_watch:
             continue
         look = (str(exchange), str((exchange.line.get("headers") or {}).get("accept")), str(exchange.line.get("user")))
-        if look in seen:
+        told = [name for name in _made_up(exchange.answer) if name in asked_for]
+        for name in told:
+            del asked_for[name]
+        if look in seen and not told:
             step.reason = LATER
         seen[look] = None
+        asked_for[exchange.info.name] = None
+
+
+def _made_up(answer: Any) -> Iterator[str]:
+    """The names in a list that controllers may have made up."""
+    for item in (answer.get("items") or answer.get("rows") or ()) if isinstance(answer, dict) else ():
+        metadata = (item.get("object", item).get("metadata") or {}) if isinstance(item, dict) else {}
+        if "ownerReferences" in metadata or "generateName" in metadata:
+            yield str(metadata.get("name"))
 
 
 def _hooked_resources(configuration: Any) -> Iterator[str]:

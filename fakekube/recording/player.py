@@ -8,6 +8,7 @@ was made is deleted at the end, whatever the end is.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 
 import orjson
 
@@ -23,11 +24,11 @@ from fakekube.recording.exchanges import Exchange
 from fakekube.recording.outcomes import Outcome, Played
 from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NO_COUNTERPART, NOT_OURS, REVIEW_GROUPS, Conversation, Step
 from fakekube.recording.removal import Removal
-from fakekube.recording.translation import Translation
+from fakekube.recording.translation import BY_UID_GROUP, Translation
 
 PREFIX = "fakekube-verify-"
+LISTING = ("list", "watch")
 SENT_HEADERS = ("accept", "content-type", "user-agent")
-ADMINISTRATORS = "system:masters"
 BUDGET = 3
 """A conversation waits so many times as long in all as for one answer."""
 
@@ -44,14 +45,23 @@ async def play_all(
     free = asyncio.Semaphore(jobs)
     plays = [_Play(target, conversation, f"{PREFIX}{suffix()}-", wait_seconds) for conversation in conversations]
 
+    # a kind has one name for all, so that its makers take turns
+    locks = {name: asyncio.Lock() for conversation in conversations for name in conversation.definitions}
+
     async def run(play: _Play) -> None:
-        async with free:
+        definitions = sorted(set(play.played.conversation.definitions))
+        async with AsyncExitStack() as turns:
+            for name in definitions:  # in one order, so that nobody waits for one another
+                await turns.enter_async_context(locks[name])
+            await turns.enter_async_context(free)
             try:
                 await play.run()
             except TransportError as error:
                 play.played.failure = str(error)
             finally:
                 play.played.left = await play.removal.begin()
+            if definitions:
+                play.played.left += await play.removal.finish()
             tell(play.played)
 
     try:
@@ -62,7 +72,7 @@ async def play_all(
         async with asyncio.TaskGroup() as group:
             ends = [group.create_task(play.removal.finish()) for play in plays]
     for play, end in zip(plays, ends, strict=True):
-        play.played.left += end.result()
+        play.played.left = list(dict.fromkeys([*play.played.left, *end.result()]))
     return [play.played for play in plays]
 
 
@@ -92,7 +102,8 @@ class _Play:
         self._budget_seconds = BUDGET * wait_seconds
         self._state_seconds = wait_seconds  # for what controllers write, in all
         self.played, self.removal = Played(conversation), Removal(target)
-        self._translation = Translation(prefix, conversation.namespaces, conversation.clusterwide)
+        self._translation = Translation(
+            prefix, conversation.namespaces, conversation.clusterwide, conversation.addon_groups)
         self._watches: list[_Watched] = []
         self._hopeless: dict[str, None] = {}  # paths whose state does not become the recorded one
         self._foreign: dict[str, None] = {}  # definitions that were there before
@@ -149,8 +160,8 @@ class _Play:
 
         async def is_equal() -> bool:
             answer = await self._answer(exchange)
-            self._translation.learn(exchange.answer, answer.tree)
-            outcome.differences = comparison.differences(exchange, answer, self._translation)
+            self._translation.learn(exchange.answer, answer.tree, by_uid=self._is_by_uid(exchange))
+            outcome.differences = comparison.differences(exchange, answer, self._translation, self._setting(exchange))
             if not outcome.differences:
                 return True
             if exchange.is_read:
@@ -159,6 +170,17 @@ class _Play:
             return exchange.code >= 300 or answer.code < 300 or not await self._may_try_again(exchange, answer, outcome)
 
         await self._wait(is_equal, outcome)
+
+    def _setting(self, exchange: Exchange) -> comparison.Setting:
+        """In what the clusters differ, as far as it is of interest to an exchange."""
+        conversation = self._conversation
+        return comparison.Setting(
+            tuple(name for resource, name in conversation.missing if resource == exchange.info.resource), conversation.idle,
+            exchange.info.group in conversation.addon_groups)
+
+    def _is_by_uid(self, exchange: Exchange) -> bool:
+        """Whether controllers may name what is asked about by a hash of its owner's uid."""
+        return exchange.info.group in (BY_UID_GROUP, *self._conversation.addon_groups)
 
     async def _wait(self, is_over: Callable[[], Awaitable[bool]], outcome: Outcome) -> None:
         """Wait until it is so, as long as one answer may take and all of them together."""
@@ -192,7 +214,7 @@ class _Play:
         if response.stream is not None:
             response.stream.stop()
         tree = tree_of(response)
-        if not exchange.info.namespace and exchange.is_read:
+        if not exchange.info.namespace and exchange.info.verb in LISTING:
             tree = comparison.own_part(tree, self._translation)
         answer = Answer(response.status, tree, tuple(
             value for name, value in response.headers if name.lower() == "warning"))
@@ -208,8 +230,8 @@ class _Play:
         body = orjson.dumps(tree) if tree is not None else lines.body_of(line)
         if body:  # a client that leaves it out means JSON, and ours would say something else
             headers.setdefault("content-type", "application/json")
-        path = exchange.path if info.resource == DEFINITIONS else translation.path(exchange.path)
-        query = translation.query(exchange.query)
+        path = translation.path(exchange.path)
+        query = translation.query(exchange.query, clusterwide=not info.namespace)
         if path.startswith("/openapi/"):  # whose documents are other ones there
             query.pop("hash", None)
         if info.namespaced and not exchange.is_read:
@@ -231,12 +253,12 @@ class _Play:
             return None
         clusterwide = not info.namespace or info.resource == NAMESPACES
         named = clusterwide and info.resource != DEFINITIONS and info.group not in REVIEW_GROUPS
-        return self._translation.object(tree, clusterwide=named)
+        return self._translation.object(tree, clusterwide=named, group=info.group)
 
     def _user(self, line: Tree) -> UserInfo | None:
         """Who asks, where that was no administrator."""
         name, groups = line.get("user"), line.get("groups") or []
-        if not name or ADMINISTRATORS in groups:
+        if not name or comparison.ADMINISTRATORS in groups:
             return None
         return UserInfo(self._translation.text(name), tuple(self._translation.text(group) for group in groups))
 
@@ -276,6 +298,7 @@ class _Play:
         body, name = exchange.line.get("body"), exchange.info.name
         if exchange.method == "POST" and isinstance(body, dict):
             name = str((body.get("metadata") or {}).get("name", ""))
+        name = self._translation.text(name)
         path = f"{_collection_path(exchange)}/{name}"
         is_unknown = name and name not in self._foreign and path not in self.removal.objects
         if is_unknown and (await self._target.ask("GET", path)).status == 200:
@@ -311,8 +334,8 @@ class _Play:
         async def is_equal() -> bool:
             events = [event for event in watched.events if not everywhere or self._is_ours(event)]
             for told, event in zip(exchange.told, events, strict=False):
-                self._translation.learn(told.event, event)
-            outcome.differences = comparison.of_events(exchange, events, self._translation)
+                self._translation.learn(told.event, event, by_uid=self._is_by_uid(exchange))
+            outcome.differences = comparison.of_events(exchange, events, self._translation, self._setting(exchange))
             return not outcome.differences or self._is_hopeless(outcome)
 
         await self._wait(is_equal, outcome)

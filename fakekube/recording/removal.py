@@ -22,6 +22,7 @@ class Removal:
         self.namespaces: dict[str, None] = {}
         self.objects: dict[str, None] = {}
         self.collections: dict[str, None] = {}
+        self._is_over = False
 
     async def begin(self) -> list[str]:
         """Delete all of it; what could not be asked for."""
@@ -34,21 +35,29 @@ class Removal:
         return left
 
     async def finish(self) -> list[str]:
-        """Wait until the namespaces are gone; those that are not after a while."""
+        """Wait until all of it is gone, if that was not done; what is not after a while."""
+        if self._is_over:
+            return []
         try:
-            return [name for name in self.namespaces if not await self._is_removed(name)]
+            left = [name for name in self.namespaces if not await self._is_removed(name)]
+            left += [path for path in self.objects if not await self._is_gone_within(path, LAST_SECONDS)]
         except TransportError as error:
-            return [*self.namespaces, str(error)]
+            return [*self.namespaces, *self.objects, str(error)]
+        self._is_over = True
+        return left
 
     async def _is_removed(self, name: str) -> bool:
-        async def is_gone() -> bool:
-            return (await self._target.ask("GET", f"/api/v1/namespaces/{name}")).status == 404
+        path = f"/api/v1/namespaces/{name}"
+        if await self._is_gone_within(path, SECONDS):
+            return True
+        await self._take_finalizers_off(name)
+        return await self._is_gone_within(path, LAST_SECONDS)
 
-        gone, _ = await self._target.until(is_gone, SECONDS)
-        if not gone:
-            await self._take_finalizers_off(name)
-            gone, _ = await self._target.until(is_gone, LAST_SECONDS)
-        return gone
+    async def _is_gone_within(self, path: str, seconds: float) -> bool:
+        async def is_gone() -> bool:
+            return (await self._target.ask("GET", path)).status == 404
+
+        return (await self._target.until(is_gone, seconds))[0]
 
     async def _take_finalizers_off(self, name: str) -> None:
         for collection in self.collections:

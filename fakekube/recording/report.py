@@ -25,15 +25,18 @@ class Found(NamedTuple):
     groups: tuple[str, ...] = ()  # API groups that are served
 
 
-def of_plan(conversations: Sequence[Conversation], found: Found) -> Iterator[str]:
-    """Lines on what would be done."""
+def of_plan(conversations: Sequence[Conversation], found: Found, *, alone: bool = False) -> Iterator[str]:
+    """Lines on what would be done; ``alone`` says that what others notice is played."""
     steps = [step for conversation in conversations for step in conversation.steps]
     played = [step for step in steps if not step.reason]
     namespaces = sum(len(conversation.namespaces) for conversation in conversations)
     yield f"{found.url}: Kubernetes {found.release}, {found.nodes} nodes"
+    if any(conversation.idle for conversation in conversations):
+        yield "it has no nodes: no pod runs there, and what follows from that does not count"
     if found.namespaces:
         names = ", ".join(found.namespaces[:MOST_REASONS]) + (" ..." if len(found.namespaces) > MOST_REASONS else "")
-        yield f"it is in use: there are {len(found.namespaces)} namespaces of others ({names}), which are left alone"
+        end = ", and what is made would be noticed there" if alone else ", which are left alone"
+        yield f"it is in use: there are {len(found.namespaces)} namespaces of others ({names}){end}"
     yield (f"{len(played)} of {len(steps)} requests of {len(conversations)} tests are played, in {namespaces} namespaces "
            f"{PREFIX}*, which are deleted at the end:")
     total: Counter[str] = Counter()

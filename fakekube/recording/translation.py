@@ -25,6 +25,12 @@ CLUSTERWIDE_KEYS = (
 """Where an object without a namespace is named: in references with a kind, and in these fields."""
 MADE_UP = ("clusterIP", "nodePort", "healthCheckNodePort", "podIP", "hostIP", "ip", "continue", "pod-template-hash")
 """Fields whose values a server chooses."""
+UID_HASH = re.compile(r"-(?:[bcdfghjklmnpqrstvwxz2456789]{7,10}|[0-9a-f]{5})(?=-|$)")
+BY_UID_GROUP = "scheduling.k8s.io"
+"""Controllers name its objects, and those of add-ons, by a hash of their owner's uid."""
+BY_UID_KINDS = ("Workload", "PodGroup", "CompositePodGroup")
+BY_UID_KEYS = ("podGroupName", "workloadName")
+"""Where such an object is named."""
 VERSION = "resourceVersion"
 ACCESS = re.compile(r"\b(kube-api-access-)[a-z0-9]{5}\b")
 """The volume that admission gives to pods."""
@@ -34,12 +40,17 @@ class Translation:
     """Both directions for one conversation.
 
     ``namespaces`` get the prefix, and so do the objects without a namespace that ``clusterwide``
-    names.
+    names. Objects of the API groups of add-ons, ``addon_groups``, may name these anywhere.
     """
 
-    def __init__(self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = ()) -> None:
+    def __init__(
+        self, prefix: str, namespaces: Iterable[str], clusterwide: Iterable[str] = (), addon_groups: Iterable[str] = (),
+    ) -> None:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
+        self._addon_groups = frozenset(addon_groups)
+        self._is_of_addon = False  # what is translated
         self._generated: dict[str, None] = {}  # recorded names that a server has made up
+        self._by_uid = False  # what is learnt has names by uids
         self._latest = 0  # the greatest version that was recorded so far
         self._uids: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -58,8 +69,10 @@ class Translation:
         """The path of a request there."""
         info = requestinfo.parse("GET", path, {})
         if not info.is_resource:
-            return path
+            return self.text(path)
         parts = path.split("/")
+        if parts[1] == "apis":  # a group may have the name of what was made
+            parts[2] = self.text(parts[2])
         if info.namespace:
             place = parts.index("namespaces") + 1
             parts[place] = self.namespace(info.namespace)
@@ -68,9 +81,10 @@ class Translation:
             parts[place] = self._named(parts[place], clusterwide=not info.namespace)
         return "/".join(parts)
 
-    def query(self, query: dict[str, list[str]]) -> dict[str, list[str]]:
-        """The query of a request there."""
-        return {name: [self._parameter(name, value) for value in values] for name, values in query.items()}
+    def query(self, query: dict[str, list[str]], *, clusterwide: bool = False) -> dict[str, list[str]]:
+        """The query of a request there; ``clusterwide`` says that it names no namespace."""
+        return {
+            name: [self._parameter(name, value, clusterwide=clusterwide) for value in values] for name, values in query.items()}
 
     def body(self, value: Json) -> Json:
         """The body of a request there."""
@@ -79,18 +93,22 @@ class Translation:
         if isinstance(value, dict):
             made = {self.text(key): self._field(key, item) for key, item in value.items()}
             if value.get("kind") in CLUSTERWIDE_KINDS and value.get("name") in self.clusterwide:
-                made["name"] = f"{self.prefix}{value['name']}"
+                made["name"] = self._own(value["name"])
             return made
         return self.text(value) if isinstance(value, str) else value
 
-    def object(self, value: Json, *, clusterwide: bool) -> Json:
-        """The body of a write; ``clusterwide`` says that its object has no namespace."""
+    def object(self, value: Json, *, clusterwide: bool, group: str = "") -> Json:
+        """The body of a write to an object of an API group; ``clusterwide`` says that it has no
+        namespace.
+        """
+        self._is_of_addon = group in self._addon_groups
         made: Any = self.body(value)
+        self._is_of_addon = False
         metadata = value.get("metadata") if clusterwide and isinstance(value, dict) else None
         if isinstance(metadata, dict):
             for key in ("name", "generateName"):
                 if isinstance(name := metadata.get(key), str) and name:
-                    made["metadata"][key] = self._names.get(name) or f"{self.prefix}{name}"
+                    made["metadata"][key] = self._own(name)
         return made
 
     def text(self, text: str) -> str:
@@ -99,6 +117,8 @@ class Translation:
             text = UID.sub(lambda found: self._uids.get(found[0], found[0]), text)
         if text in self._names:
             return self._names[text]
+        if self._is_of_addon and text in self.clusterwide:
+            return self._own(text)
         if ":" in text:
             text = ACCOUNT.sub(lambda found: found[1] + self.namespace(found[2]), text)
             text = NESTED_NAMESPACE.sub(lambda found: found[1] + self.namespace(found[2]) + found[3], text)
@@ -128,21 +148,25 @@ class Translation:
         self._versions[version] = version_there
 
     def _named(self, name: str, *, clusterwide: bool) -> str:
-        if clusterwide:
-            return f"{self.prefix}{name}" if name in self.clusterwide else self._names.get(name, name)
-        return self._names.get(name, name)
+        return self._own(name) if clusterwide and name in self.clusterwide else self.text(name)
 
-    def _parameter(self, name: str, value: str) -> str:
+    def _own(self, name: str) -> str:
+        """The name there of an object without a namespace that the test makes."""
+        return self._names.get(name) or f"{self.prefix}{name}"
+
+    def _parameter(self, name: str, value: str, *, clusterwide: bool) -> str:
         if name in (VERSION, "resourceVersionMatch"):
             return self.version(value, of_list=True)
         if name == "continue":
             return str(self._values.get(("continue", value), value))
         if name == "fieldSelector":
-            return ",".join(self._term(term) for term in value.split(","))
+            return ",".join(self._term(term, clusterwide=clusterwide) for term in value.split(","))
         return self.text(value)
 
-    def _term(self, term: str) -> str:
+    def _term(self, term: str, *, clusterwide: bool) -> str:
         field, equals, value = term.partition("=")
+        if clusterwide and field.rstrip("!") == "metadata.name" and value.lstrip("=") in self.clusterwide:
+            return f"{field}{equals}{'=' if value.startswith('=') else ''}{self._own(value.lstrip('='))}"
         if field.rstrip("!").endswith(".namespace"):
             return f"{field}{equals}{'=' if value.startswith('=') else ''}{self.namespace(value.lstrip('='))}"
         return self.text(term)
@@ -151,8 +175,8 @@ class Translation:
         if isinstance(value, str):
             if key in NAMESPACE_KEYS:
                 return self.namespace(value)
-            if key in CLUSTERWIDE_KEYS and value in self.clusterwide:
-                return f"{self.prefix}{value}"
+            if value in self.clusterwide and (key in CLUSTERWIDE_KEYS or self._is_addons(key)):
+                return self._own(value)
             if key == VERSION:
                 return self.version(value)
             if (key, value) in self._values:
@@ -164,6 +188,10 @@ class Translation:
         if isinstance(value, int) and not isinstance(value, bool):
             return self._values.get((key, value), value)
         return self.body(value)
+
+    def _is_addons(self, key: str) -> bool:
+        """Whether a label or an annotation is one of an add-on."""
+        return key.partition("/")[0] in self._addon_groups
 
     def _operation(self, operation: Tree) -> Tree:
         """One operation of a JSON patch."""
@@ -183,11 +211,13 @@ class Translation:
         """Whether a recorded name was made up, and nothing is known that stands for it there."""
         return recorded in self._generated and recorded not in self._names
 
-    def learn(self, recorded: Json, there: Json) -> None:
+    def learn(self, recorded: Json, there: Json, *, by_uid: bool = False) -> None:
         """Lay an answer beside the recorded one, and note what stands for what.
 
-        The answer is as it came, not translated back.
+        The answer is as it came, not translated back. ``by_uid`` says that the names of objects are
+        made of the uids of their owners.
         """
+        self._by_uid = by_uid
         self.saw(recorded)
         self._learn("", recorded, there)
         self._back = None
@@ -225,12 +255,13 @@ class Translation:
         if isinstance(recorded, dict) and isinstance(there, dict):
             self._learn_object(recorded, there)
         elif isinstance(recorded, list) and isinstance(there, list):
-            for old, new in pairs(recorded, there, self):
+            for old, new in pairs(recorded, there, self, by_uid=self._by_uid):
                 self._learn(key, old, new)
         elif isinstance(recorded, str) and isinstance(there, str) and recorded != there:
             if UID.fullmatch(recorded) and UID.fullmatch(there):
                 self._uids[recorded] = there
-            elif ACCESS.fullmatch(recorded) and ACCESS.fullmatch(there):
+            elif (ACCESS.fullmatch(recorded) and ACCESS.fullmatch(there)) or (
+                    (key in BY_UID_KEYS or self._is_addons(key)) and UID_HASH.sub("-", recorded) == UID_HASH.sub("-", there)):
                 self._names[recorded] = there
             elif key in MADE_UP or key == "clusterIPs":
                 self._values[key.removesuffix("s") if key == "clusterIPs" else key, recorded] = there
@@ -241,6 +272,10 @@ class Translation:
         base, old, new = recorded.get("generateName"), recorded.get("name"), there.get("name")
         if base and there.get("generateName") and isinstance(old, str) and isinstance(new, str) and SUFFIX.fullmatch(
                 new[-5:]) and new not in (old, f"{self.prefix}{old}"):
+            self._names[old] = new
+        by_uid = (self._by_uid and "ownerReferences" in recorded) or recorded.get("kind") in BY_UID_KINDS
+        if by_uid and isinstance(old, str) and isinstance(new, str) and old != new and UID_HASH.sub("-", old) == UID_HASH.sub(
+                "-", new):
             self._names[old] = new
         version, version_there = recorded.get(VERSION), there.get(VERSION)
         if isinstance(version, str) and isinstance(version_there, str) and version_there:
@@ -267,9 +302,9 @@ def name_of(item: Any) -> str | None:
     return "/".join(filter(None, (metadata.get("namespace"), name))) if isinstance(name, str) else None
 
 
-def pairs(recorded: list[Any], there: list[Any], translation: Translation) -> list[tuple[Any, Any]]:
+def pairs(recorded: list[Any], there: list[Any], translation: Translation, *, by_uid: bool = False) -> list[tuple[Any, Any]]:
     """Items of two lists that stand for each other: by name, of generated names in their order;
-    what has no name by its place.
+    what has no name by its place. ``by_uid`` is said of what is named by hashes of uids.
     """
     names = [_name(item) for item in recorded], [_name(item) for item in there]
     if None in names[0] or None in names[1]:
@@ -279,9 +314,10 @@ def pairs(recorded: list[Any], there: list[Any], translation: Translation) -> li
     taken = [id(item) for item, _ in found]
     left: dict[Any, list[Any]] = {}
     for item in known.values():
-        left.setdefault(_generated_from(item, translation), []).append(item)
+        left.setdefault(_generated_from(item, translation, by_uid=by_uid), []).append(item)
     unnamed = [item for item in recorded if id(item) not in taken]
-    return found + [(item, same.pop(0)) for item in unnamed if (same := left.get(_generated_from(item, translation)))]
+    return found + [
+        (item, same.pop(0)) for item in unnamed if (same := left.get(_generated_from(item, translation, by_uid=by_uid)))]
 
 
 def _metadata(item: Any) -> Tree:
@@ -300,8 +336,10 @@ def _name(item: Any) -> str | None:
     return ACCESS.sub(r"\1", name) if isinstance(name, str) else None
 
 
-def _generated_from(item: Any, translation: Translation) -> Json:
+def _generated_from(item: Any, translation: Translation, *, by_uid: bool) -> Json:
     metadata = _metadata(item)
+    if by_uid and "ownerReferences" in metadata:
+        return UID_HASH.sub("-", str(translation.back(metadata.get("name"))))
     index = (metadata.get("annotations") or {}).get("batch.kubernetes.io/job-completion-index", "")
     base = metadata.get("generateName")
     return f"{translation.back(base)} {index}" if base else None

@@ -273,4 +273,17 @@ def unshare(obj: Tree) -> None:
             obj[name] = orjson.loads(orjson.dumps(value))
 
 
+LEFT_OUT = ""
+"""Stands for a shared part where the rest of an object is read or filled in: a text is taken for
+what it is wherever a part may stand.
+"""
+
+
+def shared_parts(obj: Tree, old: Tree) -> Tree:
+    """The objects and lists directly below an object that are those of ``old`` itself."""
+    return {
+        name: value for name, value in obj.items()
+        if (value.__class__ is dict or value.__class__ is list) and value is old.get(name)}
+
+
 DEFAULT = Strategy()

@@ -39,7 +39,8 @@ class Webhook(NamedTuple):
     """A function that is asked about writes, as ``Cluster.webhook`` has it.
 
     It gets a ``fakekube.webhooks.AdmissionRequest``, and with ``has_client`` a client of the
-    cluster besides. A validating one must not change the object. Webhooks that name the same
+    cluster besides, with ``has_find`` what finds a running component, for what that has in its
+    caches. A validating one must not change the object. Webhooks that name the same
     ``configuration`` stand in one configuration object of that name.
     """
 
@@ -51,6 +52,7 @@ class Webhook(NamedTuple):
     fields: Mapping[str, Any] = MappingProxyType({})
     configuration: str = ""
     has_client: bool = False
+    has_find: bool = False
 
 
 class AggregatedAPI(NamedTuple):

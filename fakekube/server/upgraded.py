@@ -1,19 +1,21 @@
 """Connections that have changed their protocol: from an agreed session to the bytes that carry it.
 
 A WebSocket carries channels, or SPDY in binary messages; SPDY may also have the connection to
-itself. A session ends when its work is done, when its client disconnects, or when the server stops.
+itself. A session ends when its work is done, when its client disconnects, or when the server stops;
+one whose answer is to be cut breaks before its connection is upgraded, or after its first output.
 Upstream: apiserver/pkg/util/proxy.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from fakekube.apimachinery.http import Response
-from fakekube.apimachinery.streams import CommandSession, PortSession
-from fakekube.server import channels, spdysessions, websocket
+from fakekube.apimachinery.streams import CommandSession, CommandStreams, PortSession, PortStreams, TerminalSize, Write
+from fakekube.server import channels, commandstatus, spdysessions, websocket
 from fakekube.server.writer import HeadWriter
 from fakekube.util.pipe import Pipe
 
@@ -59,14 +61,22 @@ class Upgraded(web.StreamResponse):
         assert session is not None
         running[self] = None
         try:
+            if response.cut == 0:
+                break_off(incoming)
+                await channels.race(_unheard(session), self._left())
+                return
+            if response.cut:
+                session = _breaking(session, self._gone)
             if session.spdy:
                 await self._serve_spdy(incoming, response, session, heads)
             else:
-                await self._serve_websocket(incoming, session)
+                await self._serve_websocket(incoming, session, response)
         finally:
             running.pop(self, None)
+            if response.cut:
+                break_off(incoming)
 
-    async def _serve_websocket(self, incoming: web.BaseRequest, session: Session) -> None:
+    async def _serve_websocket(self, incoming: web.BaseRequest, session: Session, response: Response) -> None:
         protocols = (session.protocol,) if session.protocol else ()
         socket = web.WebSocketResponse(
             protocols=protocols, timeout=websocket.CLOSE_SECONDS, max_msg_size=channels.MAX_MESSAGE_BYTES, compress=False)
@@ -87,7 +97,8 @@ class Upgraded(web.StreamResponse):
             await channels.race(channels.serve_command(socket, session), self._left())
         else:
             await channels.race(channels.serve_ports(socket, session), self._left())
-        await socket.close(code=WSCloseCode.OK)
+        if response.cut is None:
+            await socket.close(code=WSCloseCode.OK)
 
     async def _serve_spdy(
         self, incoming: web.BaseRequest, response: Response, session: Session, heads: HeadWriter,
@@ -109,6 +120,55 @@ class Upgraded(web.StreamResponse):
 
     async def _left(self) -> None:
         await self._gone.wait()
+
+
+def break_off(incoming: web.BaseRequest) -> None:
+    """Close a connection without another byte but those that were written."""
+    if incoming.transport is not None:
+        incoming.transport.close()
+
+
+async def _unheard(session: Session) -> None:
+    """Begin a command whose client has gone; to ports nobody has connected yet."""
+    if isinstance(session, CommandSession):
+        await commandstatus.run(session, CommandStreams(Pipe(ended=True), _nobody, _nobody, TerminalSize()))
+
+
+async def _nobody(_: bytes) -> None:
+    raise ConnectionResetError
+
+
+def _breaking(session: Session, broken: asyncio.Event) -> Session:
+    """A session that says that its connection is to break once something came out of it, or at its
+    end, and goes no further.
+    """
+    async def stand_still() -> None:
+        broken.set()
+        await asyncio.Event().wait()
+
+    def once(write: Write) -> Write:
+        async def wrote(data: bytes) -> None:
+            await write(data)
+            await stand_still()
+
+        return wrote
+
+    if isinstance(session, CommandSession):
+        run = session.run
+
+        async def command(streams: CommandStreams) -> int:
+            await run(streams._replace(stdout=once(streams.stdout), stderr=once(streams.stderr)))
+            await stand_still()
+            raise AssertionError("nothing follows")
+
+        return replace(session, run=command)
+    forward = session.forward
+
+    async def connection(streams: PortStreams) -> None:
+        await forward(replace(streams, send=once(streams.send)))
+        await stand_still()
+
+    return replace(session, forward=connection)
 
 
 class _Receiver:

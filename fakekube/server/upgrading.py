@@ -10,14 +10,14 @@ from aiohttp import web
 from aiohttp.http import WebSocketReader
 from aiohttp.web_protocol import RequestHandler
 
-from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.http import Request, Response
 from fakekube.server import websocket
 from fakekube.server.framing import refusal
 from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
 from fakekube.server.maskedframes import MaskedFrames
 from fakekube.server.responder import Responder, peer_of
 from fakekube.server.target import BadTarget
-from fakekube.server.upgraded import Upgraded
+from fakekube.server.upgraded import Upgraded, break_off
 
 if TYPE_CHECKING:
     from fakekube.server.writer import Answer
@@ -81,15 +81,26 @@ class Upgrading(web.Server):
             _protocol_of(incoming).answer = upgraded
             await upgraded.serve(incoming, response, responder.heads, self._upgraded)
             return upgraded
+        if response.cut is not None:
+            self._break_off(incoming, request, response)
+            return Upgraded()
         if response.stream is not None and websocket.wants_websocket(request):
             binary = "json" not in response.content_type
             protocol = next((value for name, value in response.headers if name == "Sec-WebSocket-Protocol"), "")
             return await websocket.serve(
-                incoming, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
+                incoming, response, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
         answer = responder.answer(request, response, reusable=False)
         if response.stream is not None:
             _protocol_of(incoming).answer = answer
         return answer
+
+    def _break_off(self, incoming: web.BaseRequest, request: Request, response: Response) -> None:
+        """Write as much of an answer as its client is to see, and close."""
+        if response.stream is not None:
+            response.stream.stop()
+        if response.cut and incoming.transport is not None:
+            incoming.transport.write(self._responder.answer(request, response, reusable=False).beginning(response.cut))
+        break_off(incoming)
 
 
 def _protocol_of(incoming: web.BaseRequest) -> _Protocol:

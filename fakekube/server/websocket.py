@@ -10,7 +10,7 @@ from collections import deque
 
 from aiohttp import WSCloseCode, web
 
-from fakekube.apimachinery.http import Frame, Request, Stream
+from fakekube.apimachinery.http import Frame, Request, Response, Stream
 
 MAX_WAITING_FRAMES = 10_000
 """A client that leaves more unread is cut."""
@@ -47,11 +47,13 @@ class SocketSink:
 
 
 async def serve(
-    incoming: web.BaseRequest, stream: Stream, *, binary: bool, protocol: str, open_sinks: dict[SocketSink, None],
+    incoming: web.BaseRequest, response: Response, stream: Stream, *, binary: bool, protocol: str,
+    open_sinks: dict[SocketSink, None],
 ) -> web.WebSocketResponse:
-    """Send a stream's frames until it ends or the client disconnects.
+    """Send the frames of a response's stream until it ends or the client disconnects.
 
-    ``open_sinks`` holds those that a stop must end.
+    ``open_sinks`` holds those that a stop must end. Where the response is cut by then, the
+    connection breaks without a goodbye.
     """
     socket = web.WebSocketResponse(autoping=True, protocols=(protocol,) if protocol else (), timeout=CLOSE_SECONDS)
     await socket.prepare(incoming)
@@ -62,6 +64,10 @@ async def serve(
         async with asyncio.TaskGroup() as group:
             reading = group.create_task(_drop_what_comes(socket, sink))
             await _write(socket, sink, binary=binary, encoded=protocol.startswith("base64."))
+            if response.cut is None:
+                await socket.close(code=WSCloseCode.OK)
+            elif incoming.transport is not None:
+                incoming.transport.close()
             reading.cancel()
     except* ConnectionError:
         pass
@@ -88,7 +94,6 @@ async def _write(socket: web.WebSocketResponse, sink: SocketSink, *, binary: boo
             else:
                 await socket.send_str(data.decode().removesuffix("\n"))
         if sink.ended:
-            await socket.close(code=WSCloseCode.OK)
             return
         sink.news.clear()
         await sink.news.wait()

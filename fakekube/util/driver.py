@@ -138,12 +138,9 @@ class Driver(ABC):
 
     async def _holds(self, predicate: Predicate) -> bool:
         self.raise_failure()
-        self.outside.asking = True
-        try:
+        with self.outside.asked():
             result = predicate()
             return bool(await result) if inspect.isawaitable(result) else bool(result)
-        finally:
-            self.outside.asking = False
 
     def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
         lines = [f"{describe(predicate)} is not true and {reason} (it is {written(self.clock.now())})"]

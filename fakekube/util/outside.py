@@ -19,8 +19,10 @@ who are to connect, nor for our patience. Upstream has no counterpart.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from fakekube.util.clock import Clock
+from fakekube.util.undisturbed import undisturbed
 from fakekube.util.wallclock import RealClock
 
 PATIENCE = 10
@@ -84,6 +86,16 @@ class ClientsOutside:
         self._late_seconds = 0.0  # in all
         self._began: float | None = None  # since when time wants to move
         self._gave_up = self._was_never_quiet = False
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """A block in which a predicate is asked."""
+        self.asking = True
+        try:
+            with undisturbed():
+                yield
+        finally:
+            self.asking = False
 
     # what the server tells
 

@@ -93,11 +93,12 @@ def begun(coro: Coroutine[Any, Any, None]) -> Awaitable[None] | None:
 
     What the first part raises is raised here.
     """
-    rest = _Rest(coro)
     try:
-        rest.first.append(coro.send(None))
+        first = coro.send(None)
     except StopIteration:
         return None
+    rest = _Rest(coro)
+    rest.first.append(first)
     return rest
 
 

@@ -56,7 +56,7 @@ def differences(old: Any, new: Any, path: str = "", *, ignored: Sequence[str] = 
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys([*new, *old]):
-            yield from differences(old.get(name, MISSING), new.get(name, MISSING), _below(path, name), ignored=ignored)
+            yield from differences(old.get(name, MISSING), new.get(name, MISSING), below(path, name), ignored=ignored)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _of_lists(old, new, path, ignored)
     elif old != new or type(old) is not type(new):
@@ -119,7 +119,7 @@ def _names(path: str) -> Iterator[str]:
         yield name
 
 
-def _below(path: str, name: str) -> str:
+def below(path: str, name: str) -> str:
     plain = name.replace("-", "").replace("_", "").isalnum()
     if not plain:
         return f"{path}[{name}]"

@@ -410,6 +410,30 @@ async def test_apply_knows_lists_by_their_types(api: Api) -> None:
     assert (conflict.status, [cause["field"] for cause in conflict.tree["details"]["causes"]]) == (409, [".spec.o"])
 
 
+async def test_an_apply_leaves_the_rest_as_the_schema_of_the_moment_has_it(api: Api) -> None:
+    """Given a stored object, when its definition drops a field and gives another a default, and
+    somebody applies labels or a status, then the spec is as the new schema says, a set in it that
+    repeats itself may stay, and one of the status may repeat itself then, too.
+    """
+    texts = {"type": "array", "items": TEXT}
+    fields: Tree = {"spec": object_of(a=TEXT, b=TEXT, s=texts), "status": object_of(s=texts)}
+    await define(api, subresources={"status": {}}, **fields)
+    await create(api, {"a": "x", "b": "y", "s": ["z", "z"]}, name="w")
+    unique = {**texts, "x-kubernetes-list-type": "set"}
+    await redefine(api, spec=object_of(a=TEXT, c={**TEXT, "default": "d"}, s=unique), status=object_of(s=unique))
+    spec = {"a": "x", "c": "d", "s": ["z", "z"]}
+    body = {**custom_object(), "metadata": {"name": "w", "labels": {"k": "v"}}}
+    labels = await api("PATCH", f"{WIDGETS}/w?fieldManager=one", body, APPLY)
+    assert (labels.status, labels.tree["spec"]) == (200, spec)
+    status = custom_object(name="w", status={"s": ["q"]})
+    answer = await api("PATCH", f"{WIDGETS}/w/status?fieldManager=two", status, APPLY)
+    assert (answer.status, answer.tree["spec"], answer.tree["status"]) == (200, spec, {"s": ["q"]})
+    twice = {"s": ["q", "q"]}
+    answer = await api("PATCH", f"{WIDGETS}/w/status", {"status": twice}, MERGE)
+    assert (answer.status, answer.tree["spec"], answer.tree["status"]) == (200, spec, twice)
+    assert (await api("GET", f"{WIDGETS}/w")).tree["spec"] == spec
+
+
 @pytest.mark.parametrize(("spec", "status", "message"), [
     ({"embedded": {"apiVersion": "v1", "kind": {}}}, 500,
      ".spec.embedded.kind: expected string, got &value.valueUnstructured{Value:map[string]interface {}{}}"),

@@ -55,6 +55,18 @@ def test_trees_become_what_their_schema_says(text: str, value: object) -> None:
     assert environment().compile(text).evaluate({"self": tree, "oldSelf": dict(tree)}) == value
 
 
+def test_the_size_of_a_list_asks_for_no_element() -> None:
+    """given a list with an element that is no time, when its size is asked for, then it has one;
+    when the element is read, then that fails
+    """
+    schema = {"type": "object", "properties": {"times": {"type": "array", "items": {"type": "string", "format": "date-time"}}}}
+    tree = {"times": ["2020-05-01T00:00:00Z", "never"]}
+    within = environment(schema)
+    assert within.compile("size(self.times) + self.times.size()").evaluate({"self": tree}) == 4
+    with pytest.raises(errors.EvaluationError):
+        within.compile("self.times[1] == self.times[0]").evaluate({"self": tree})
+
+
 def test_the_root_knows_its_names_only() -> None:
     """given the root of an object, when its metadata is read, then its names are known"""
     program = environment(root=True).compile("self.metadata.name + self.kind")

@@ -65,7 +65,7 @@ async def test_the_running_call_raises_at_the_first_state_that_breaks_a_claim(cl
             with broken(text) as caught:
                 await cluster.advance("10m")
             assert cluster.clock.time() == pytest.approx(BEGAN + seconds)
-        assert caught.value.claim is claim
+        assert caught.value.broken.claim is claim
         await cluster.advance("10m")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.recording.comparison import Answer, differences
+from fakekube.recording.comparison import ALIKE, Answer, Setting, differences
 from fakekube.recording.exchanges import Exchange
 from fakekube.recording.translation import Translation
 
@@ -15,12 +15,13 @@ OLD, NEW = "11111111-2222-4333-8444-555555555555", "aaaaaaaa-bbbb-4ccc-8ddd-eeee
 
 def told(
     recorded: Any, there: Any, *, method: str = "GET", path: str = "/api/v1/namespaces/default/pods/p", code: int = 200,
+    setting: Setting = ALIKE,
 ) -> list[str]:
     """The differences of an answer."""
     exchange = Exchange({"method": method, "path": path, "query": {}, "code": 200, "answer": recorded})
     translation = Translation("pre-", ["default"])
     translation.learn(recorded, there)
-    return [str(each) for each in differences(exchange, Answer(code, there), translation)]
+    return [str(each) for each in differences(exchange, Answer(code, there), translation, setting)]
 
 
 @pytest.mark.parametrize(("recorded", "there"), [
@@ -40,12 +41,15 @@ def told(
      {"reason": "Conflict", "message": "2 conflicts:\n- a\n- b", "details": {"causes": [{"field": "a"}, {"field": "b"}]}}),
     ({"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "x"}},
      {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "y"}}),
+    ({"spec": {"username": "kubernetes-admin", "groups": ["system:masters"]}},
+     {"spec": {"username": "root", "uid": "7", "groups": ["system:masters"], "extra": {"a": ["b"]}}}),
+    ({"items": [{"metadata": {"name": "d-bcdfg", "generateName": "d-", "ownerReferences": []}}]}, {"items": []}),
 ])
 def test_what_servers_make_up_is_no_difference(recorded: Any, there: Any) -> None:
     """Given answers that differ in what a server makes up / when they are compared / then nothing
     is told.
     """
-    assert told(recorded, there) == []
+    assert [each for each in told(recorded, there) if not each.startswith("state items")] == []
 
 
 @pytest.mark.parametrize(("recorded", "there", "expected"), [
@@ -84,3 +88,29 @@ def test_the_status_of_what_is_made_is_the_servers() -> None:
     assert told(*answers, path="/apis/stable.example.com/v1/namespaces/default/shirts/s")[0].startswith("answer")
     assert told(*answers, path="/apis/apps/v1/namespaces/default/deployments/d")[0].startswith("state")
     assert told(*answers, code=404) == ["code: 200 recorded, 404 there"]
+
+
+def test_what_is_known_of_the_clusters() -> None:
+    """Given answers that differ in what controllers have made / when no pod runs there, controllers
+    of an add-on wrote it, or something was not made there / then that does not count; what a client
+    has made does.
+    """
+    owned = {"metadata": {"name": "web", "ownerReferences": [{"name": "d", "uid": OLD}]}, "spec": {"replicas": 3}}
+    other = {**owned, "spec": {"replicas": 1}}
+    lists = {"items": [owned]}, {"items": [other]}
+    sets = "/apis/apps/v1/namespaces/default/replicasets"
+    for answers, path in (((owned, other), f"{sets}/web"), (lists, sets)):
+        assert told(*answers, path=path)[0].startswith("answer")
+        assert told(*answers, path=path, setting=Setting(idle=True))[0].startswith("state")
+    pod = {"metadata": {"name": "p"}, "spec": {"a": 1}}, {"metadata": {"name": "p"}, "spec": {"a": 2}}
+    assert told(*pod)[0].startswith("answer")
+    assert told(*pod, setting=Setting(idle=True))[0].startswith("state")
+    assert told(*pod, method="POST", setting=Setting(idle=True))[0].startswith("answer")
+    assert told(*pod, code=404, setting=Setting(idle=True)) == ["state: 200 recorded, 404 there"]
+    status = {"status": {"a": 1}}, {"status": {"a": 2}}
+    queues = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/q"
+    assert told(*status, path=queues)[0].startswith("answer")
+    assert told(*status, path=queues, setting=Setting(controlled=True))[0].startswith("state")
+    named = {"items": [{"metadata": {"namespace": "default", "name": "a"}}]}, {"items": []}
+    assert told(*named, setting=Setting(("default/a",))) == []
+    assert told(*named, setting=Setting(("default/b",)))[0].startswith("answer")

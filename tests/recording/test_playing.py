@@ -25,6 +25,7 @@ from fakekube.recording.outcomes import Played
 from fakekube.recording.plan import (
     BYTES,
     CLUSTER_SCOPED,
+    LATER,
     NOT_MADE,
     NOT_OURS,
     SAYS_FOR_ALL,
@@ -36,7 +37,7 @@ from fakekube.recording.plan import (
 )
 from fakekube.recording.player import play_all
 from fakekube.recording.recorder import Recorder
-from fakekube.recording.report import of_plays, totals
+from fakekube.recording.report import Found, of_plan, of_plays, totals
 
 JOB: dict[str, Any] = {"metadata": {"name": "j"}, "spec": {"completions": 2, "parallelism": 2, "template": {"spec": {
     "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
@@ -44,7 +45,7 @@ Story = Callable[[Cluster], Awaitable[None]]
 EMPTY = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
-async def recorded(story: Story, *, cluster_scoped: bool = False, **options: Any) -> Conversation:
+async def recorded(story: Story, *, cluster_scoped: bool = False, alone: bool = False, **options: Any) -> Conversation:
     """What a story asks of a cluster, to be played."""
     lines: list[bytes] = []
     recorder = Recorder(lines.append, secrets=True)
@@ -52,7 +53,7 @@ async def recorded(story: Story, *, cluster_scoped: bool = False, **options: Any
         await story(cluster)
     recording = exchanges.parse(b"".join(lines).splitlines())
     [(test, name, asked)] = recording.conversations()
-    return plan(test, recording.clusters[name], asked, cluster_scoped=cluster_scoped)
+    return plan(test, recording.clusters[name], asked, cluster_scoped=cluster_scoped, alone=alone)
 
 
 async def played(
@@ -364,10 +365,43 @@ async def test_what_was_recorded_in_another_setup_is_not_played() -> None:
     asked = [step.exchange for step in conversation.steps]
     assert other_setup(conversation.facts) == ("GenericWorkload",)
     assert other_setup(conversation.facts, ["GenericWorkload"]) == ()
+    assert other_setup({"addons": ["kueue", "ray"]}, addons=["ray"]) == ("kueue",)
     assert plan("", conversation.facts, asked, setup=["GenericWorkload"]).played == []
     without = plan("", conversation.facts, asked, groups=["autoscaling"])
     assert [step.reason for step in without.steps][-1] == "its cluster had metrics.k8s.io: --any-setup plays it all the same"
     assert plan("", conversation.facts, asked, groups=["autoscaling", "metrics.k8s.io"]).played != []
+
+
+async def test_a_look_from_which_a_name_was_taken_stays() -> None:
+    """Given a story that lists pods three times with nothing written between, and asks for one of
+    them after the second / when it is planned / then the first look is left out, and no other.
+    """
+    async def story(cluster: Cluster) -> None:
+        await cluster.client.create(JOBS, JOB)
+        await cluster.settle()
+        await cluster.client.list(PODS, "default")
+        [pod, _] = (await cluster.client.list(PODS, "default")).items
+        await cluster.client.get(PODS, pod["metadata"]["name"])
+        await cluster.client.list(PODS, "default")
+
+    conversation = await recorded(story)
+    looks = [step.reason for step in conversation.steps if step.exchange.info.resource == "pods"]
+    assert looks == [LATER, "", "", ""]
+
+
+async def test_where_no_pod_runs() -> None:
+    """Given the whole story, in which pods of a Job run / when it is played on a cluster without
+    nodes / then what follows from that is told, and does not count.
+    """
+    conversation = await recorded(whole_story)
+    conversation = plan("", conversation.facts, [step.exchange for step in conversation.steps], nodes=0)
+    assert conversation.idle
+    async with Cluster(nodes=0, clock="auto") as cluster:
+        result = await played(conversation, cluster)
+        assert [each for each in told(result) if not each.startswith("state")] == []
+        assert totals([result]).uncounted > 0
+    shown = list(of_plan([conversation], Found("url", "1.37")))
+    assert "it has no nodes: no pod runs there, and what follows from that does not count" in shown
 
 
 async def test_protobuf_is_played_as_json() -> None:

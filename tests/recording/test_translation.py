@@ -95,3 +95,44 @@ def test_lists_are_laid_beside_each_other() -> None:
     assert translation.path("/api/v1/namespaces/default/pods/j-bcdfg").endswith("/j-zzzzz")
     assert translation.text(OLD) == NEW
     assert translation.text(NEW) == OLD
+
+
+def owned(name: str) -> dict[str, object]:
+    return {"metadata": {"name": name, "ownerReferences": [{"kind": "Job", "name": "j", "uid": OLD}]}}
+
+
+def test_names_that_are_made_of_uids() -> None:
+    """Given groups and Workloads that controllers have named by the uid of a Job / when lists, pods
+    and references are laid beside each other / then their names are those of the other server; a
+    ReplicaSet's name, which is made of its template, is not taken to be another one.
+    """
+    translation = Translation("pre-", ["default"])
+    translation.learn(
+        {"items": [owned("job-a-73bea"), owned("job-b-b8dd8")]},
+        {"items": [owned("job-b-00000"), owned("job-a-12345")]}, by_uid=True)
+    translation.learn(
+        {"spec": {"podGroupName": "j-6bd7f98d-g-9454944bf"}}, {"spec": {"podGroupName": "j-759796cb64-g-5db94f5cf7"}})
+    translation.learn({"items": [owned("web-567bfcfc8d")]}, {"items": [owned("web-74d6888c8f")]})
+    path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/job-a-73bea"
+    assert translation.path(path).endswith("/pre-default/workloads/job-a-12345")
+    assert translation.back("job-b-00000 j-759796cb64-g-5db94f5cf7") == "job-b-b8dd8 j-6bd7f98d-g-9454944bf"
+    assert translation.text("web-567bfcfc8d") == "web-567bfcfc8d"
+
+
+def test_references_to_what_has_no_namespace() -> None:
+    """Given classes and queues of the test's own / when what names them is translated / then it
+    names those there, in objects of add-ons and in their labels too, and nowhere else.
+    """
+    translation = Translation("pre-", ["default"], ["cq", "f", "high", "node-1"], ["queues.example.com"])
+    assert translation.body({
+        "priorityClassName": "high", "labels": {"queues.example.com/class": "high", "class": "high"},
+        "ref": {"kind": "ClusterRole", "name": "high"}, "other": "cq"}) == {
+        "priorityClassName": "pre-high", "labels": {"queues.example.com/class": "pre-high", "class": "high"},
+        "ref": {"kind": "ClusterRole", "name": "pre-high"}, "other": "cq"}
+    queue = {"clusterQueue": "cq", "flavors": [{"name": "f"}, {"name": "theirs"}]}
+    assert translation.object(queue, clusterwide=False, group="queues.example.com") == {
+        "clusterQueue": "pre-cq", "flavors": [{"name": "pre-f"}, {"name": "theirs"}]}
+    assert translation.object(queue, clusterwide=False) == queue
+    selected = {"fieldSelector": ["metadata.name=node-1"]}
+    assert translation.query(selected, clusterwide=True) == {"fieldSelector": ["metadata.name=pre-node-1"]}
+    assert translation.query(selected) == selected

@@ -21,6 +21,7 @@ from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
+from fakekube.util.clock import never
 from fakekube.util.tasks import turn
 from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
@@ -64,7 +65,9 @@ class GarbageCollector:
         self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
         self._watched: dict[GroupResource, Resource] = {}
-        self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
+        self._timer = never(0.0, self._look)  # it may be stopped before it is told of any type
+        with contextlib.suppress(APIError, TransportError):
+            self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
         self._look_later()
         ctx.add_handler(CUSTOM_RESOURCE_DEFINITIONS, self._definition_seen, self._definition_changed, whole=False)
         Worker(ctx, self.to_delete, self._attempt_to_delete).start()

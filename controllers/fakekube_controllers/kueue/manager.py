@@ -21,6 +21,7 @@ from fakekube_controllers.kueue.topology.cache import TASCache
 from fakekube_controllers.kueue.workload.info import Ordering, info_options
 
 if TYPE_CHECKING:
+    from fakekube.cache.lister import Lister
     from fakekube.client.recorder import Recorder
 
 
@@ -36,6 +37,8 @@ class Kueue:
         self.configuration, self.features = configuration, configuration.features
         self.metrics, self.objects = KueueMetrics(ctx.metrics, counts_gates=self.features.PodGateMetrics), Objects(ctx)
         self.info_options = info_options(configuration)
+        # by apiVersion and kind, those whose controllers have started
+        self.jobs: dict[tuple[str, str], Lister] = {}
         self.ordering = _ordering(configuration)
         self.preemption_expectations = Store()
         self.tas_cache = TASCache(self.features)

@@ -18,6 +18,7 @@ from fakekube.registry.kind import Kind
 
 if TYPE_CHECKING:
     from fakekube.admission.expressions import Conditions
+    from fakekube.storage.memory import Bucket
 
 
 class Hook:
@@ -76,7 +77,10 @@ class Hooks:
 
     def __init__(self, services: Services, plural: str) -> None:
         self._services, self._resource = services, GroupResource(CONFIGURATIONS, plural)
-        self._seen: tuple[object, int, int] | None = None
+        self._buckets, self._resources = services.buckets, services.resources
+        # what was read last: where, after how many changes, and for which resources
+        self._bucket: Bucket | None = None
+        self._changes = self._generation = -1
         self._hooks: tuple[Hook, ...] = ()
         # by what rules look at: those whose rules cover such a write, at this moment
         self._covering: dict[WriteShape, tuple[tuple[Hook, Kind], ...]] = {}
@@ -87,14 +91,14 @@ class Hooks:
 
         No rule of a webhook has names, so that writes of one shape are covered alike.
         """
-        bucket = self._services.buckets.existing(self._resource)
+        bucket = self._buckets.existing(self._resource)
         if bucket is None:
             return ()
-        seen = bucket, bucket.changes, self._services.resources.generation
-        if self._seen != seen:
-            if self._seen is None or self._seen[:2] != seen[:2]:
-                self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
-            self._seen = seen
+        if bucket is not self._bucket or bucket.changes != self._changes:
+            self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
+            self._bucket, self._changes, self._generation = bucket, bucket.changes, -1
+        if self._resources.generation != self._generation:
+            self._generation = self._resources.generation
             self._covering.clear()
         shape = shape_of(attrs)
         found = self._covering.get(shape)

@@ -1,8 +1,15 @@
 """Nodes that the kubelet registers and looks after."""
 
+import pytest
+
 from fakekube.apimachinery.releases import NEWEST
+from fakekube.client.client import Client
+from fakekube.client.inprocess import InProcess
 from fakekube.client.resources import EVENTS, LEASES, NODES
 from fakekube.composition.cluster import Cluster
+from fakekube.runtime.standalone import run_components
+from fakekube.util.tasks import Tasks
+from fakekube_controllers.kubelet.kubelet import Kubelet
 
 
 def is_ready(node):
@@ -123,3 +130,44 @@ async def test_a_stopped_kubelet_tells_of_a_cordon_when_it_runs_again():
         await cluster.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": None}}})
         await cluster.settle()
         assert [event[0] for event in await schedulable_events(cluster)] == ["NodeNotSchedulable"]
+
+
+@pytest.mark.parametrize("fault", [
+    {"verbs": "create", "error": "ServiceUnavailable"}, {"verbs": "create", "cut": "after"},
+    {"verbs": "update", "error": "Conflict"}], ids=["refused", "ambiguous", "conflict"])
+async def test_a_node_is_registered_in_the_end(fault):
+    """Given an API server that fails when a kubelet registers its node / when time passes / then
+    the node is there, and ready.
+    """
+    async with Cluster(nodes=1, clock="manual", faults=[{"resources": "nodes,nodes/status", "nth": 1, **fault}]) as cluster:
+        await cluster.advance("10s")
+        [node] = (await cluster.client.list(NODES)).items
+        assert is_ready(node)
+
+
+async def test_others_write_to_a_new_node_at_the_same_time():
+    """Given a cluster in which somebody labels every node as soon as it is there, when nodes are
+    registered, then they become ready.
+    """
+    async with Cluster(nodes=0, clock="manual") as cluster:
+        class Labelling:
+            """Writes to a node before each write of its status."""
+
+            def __init__(self):
+                self.left = 3
+
+            async def handle(self, request):
+                if request.method == "PUT" and request.path.endswith("/status") and self.left:
+                    self.left -= 1
+                    name = request.path.split("/")[-2]
+                    await cluster.client.patch(NODES, name, body={"metadata": {"labels": {"count": str(self.left)}}})
+                return await cluster.apiserver.handle(request)
+
+        labelling, tasks = Labelling(), Tasks()
+        client = Client(InProcess(labelling))
+        running = run_components(client, [Kubelet()], version="1.37", options={"nodes": 1}, clock=cluster.apiserver.clock)
+        tasks.spawn(running, "kubelet")
+        await cluster.advance(5)
+        await tasks.close()
+        assert labelling.left == 0
+        assert is_ready(await cluster.client.get(NODES, "node-0"))

@@ -6,8 +6,9 @@ from contextlib import suppress
 import pytest
 
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.resources import JOBS
+from fakekube.client.resources import JOBS, PODS
 from fakekube.composition.cluster import Cluster
+from fakekube.testing.records import assert_requested
 from fakekube_controllers.kueue import addon, names
 from tests.controllers.kueue.jobs.conftest import manifest
 
@@ -28,6 +29,36 @@ async def test_a_restart_makes_everything_anew():
         await cluster.start_controller("kueue")
         await cluster.settle()
         assert cluster.component("kueue").kueue not in (None, first)
+
+
+async def test_who_is_above_a_pod_is_read_from_the_caches_of_a_kueue_that_runs():
+    """Given a Job with a queue that runs, when a pod of it is created, then Kueue asks the server
+    for no Job; when it is created while Kueue is stopped, then Kueue's webhook asks for it. Neither
+    pod waits."""
+    async with Cluster(nodes=0, clock="manual", extra=[addon()]) as cluster:
+        await queues(cluster.client)
+        await cluster.client.create(JOBS, manifest("j"))
+        await cluster.advance(2)
+        (pod,) = (await cluster.client.list(PODS, "default")).items
+        assert "schedulingGates" not in pod["spec"]
+        assert_requested(cluster, verb="get", resource="jobs", user_agent="fakekube", count=0)
+        await cluster.stop_controller("kueue")
+        await cluster.client.delete(PODS, pod["metadata"]["name"], "default")
+        await cluster.advance(30)
+        (other,) = (await cluster.client.list(PODS, "default")).items
+        assert other["metadata"]["name"] != pod["metadata"]["name"]
+        assert "schedulingGates" not in other["spec"]
+        assert_requested(cluster, verb="get", resource="jobs", user_agent="fakekube", count=1)
+
+
+async def queues(client):
+    """A queue with room."""
+    await client.create(names.RESOURCE_FLAVORS, {"metadata": {"name": "f"}})
+    quota = {"name": "cpu", "nominalQuota": "10"}
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [quota]}]}
+    spec = {"namespaceSelector": {}, "resourceGroups": [group]}
+    await client.create(names.CLUSTER_QUEUES, {"metadata": {"name": "cq"}, "spec": spec})
+    await client.create(names.LOCAL_QUEUES, {"metadata": {"name": "q", "namespace": "default"}, "spec": {"clusterQueue": "cq"}})
 
 
 async def is_served(cluster):

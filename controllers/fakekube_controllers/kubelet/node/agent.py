@@ -16,6 +16,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NODES
+from fakekube.client.transport import TransportError
 from fakekube.client.users import controller_account
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -25,7 +26,14 @@ from fakekube_controllers.kubelet.node.clients import NodeClients
 from fakekube_controllers.kubelet.node.leases import NodeLeases
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 
+PASSING = (401, 409, 429, 500, 503, 504)
+"""Refusals of a server that may answer otherwise soon."""
+REGISTER_SECONDS, MAX_REGISTER_SECONDS = 0.1, 7.0
+DAEMON_TRIES = 8
+"""Further ones do not pull virtual time: the server may never take it."""
 CONDITIONS = "fakekube.dev/conditions"
+MOST_TRIES = 5
+"""Upstream: nodeStatusUpdateRetry."""
 
 
 class NodeAgent:
@@ -40,7 +48,7 @@ class NodeAgent:
         self, ctx: Context, clients: NodeClients, addresses: Addresses, modes: KubeletModes, *,
         mode_changed: Callable[[str], None], is_staged: Callable[[ReadOnlyTree], bool],
     ) -> None:
-        self._clients, self._clock = clients, ctx.clock
+        self._clients, self._clock, self._activity, self._spawn = clients, ctx.clock, ctx.activity, ctx.tasks.spawn
         self._lifecycle = ctx.client.with_options(user=controller_account("node-controller"))
         self._version, self._capacity = ctx.version or "0.0", ctx.options.get("node_capacity")
         declares = ctx.enabled(status.DECLARATION_GATE)
@@ -55,15 +63,37 @@ class NodeAgent:
         Worker(ctx, self._queue, self._sync).start()
 
     async def register(self, count: int) -> None:
-        """Make the first nodes. Raises APIError."""
+        """Make the first nodes. What fails for a while is tried again. Raises APIError."""
         for number in range(count):
             name = f"node-{number}"
+            if not await self._register(name):
+                self._spawn(self._register_later(name), f"registration of {name}")
+
+    async def _register(self, name: str) -> bool:
+        """Whether the node is there, with a status. Raises APIError for a refusal that stays."""
+        try:
             try:
                 await self._clients.of(name).create(NODES, status.initial_node(name))
             except APIError as error:
                 if error.code != 409:
                     raise
             await self._post_status(name)
+        except TransportError:
+            return False
+        except APIError as error:
+            if error.code not in PASSING:
+                raise
+            return False
+        return True
+
+    async def _register_later(self, name: str) -> None:
+        seconds, tries = REGISTER_SECONDS, 0
+        while True:
+            await self._clock.sleep(seconds, daemon=tries > DAEMON_TRIES)
+            with self._activity.busy():
+                if await self._register(name):
+                    return
+            seconds, tries = min(2 * seconds, MAX_REGISTER_SECONDS), tries + 1
 
     def close(self) -> None:
         """The component stops: no lease is renewed any more."""
@@ -119,6 +149,19 @@ class NodeAgent:
         return wanted
 
     async def _post_status(self, name: str) -> None:
+        """Post the node's status, also where others write to the node at the same time, as
+        updateNodeStatus does. Raises APIError.
+        """
+        for tries in range(1, MOST_TRIES + 1):
+            try:
+                await self._try_post_status(name)
+            except APIError as error:
+                if error.code != 409 or tries == MOST_TRIES:
+                    raise
+            else:
+                return
+
+    async def _try_post_status(self, name: str) -> None:
         """Post the node's status; once it is ready the taint of new nodes goes, as the node
         lifecycle controller sees to.
         """

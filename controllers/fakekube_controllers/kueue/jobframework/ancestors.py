@@ -3,15 +3,25 @@
 Upstream: FindAncestorJobManagedByKueue in pkg/controller/jobframework/reconciler.go.
 """
 
+from collections.abc import Generator, Mapping
+from types import MappingProxyType
+from typing import cast
+
 from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
+from fakekube.runtime.addon import FindComponent
 from fakekube.runtime.reconcile import ExpectedError
 from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects
 from fakekube_controllers.kueue.jobframework.integrations import Integrations
+
+CachedJobs = Mapping[tuple[str, str], Lister]
+"""Caches of jobs by ``apiVersion`` and ``kind``."""
+NO_JOBS: CachedJobs = MappingProxyType({})
 
 
 class CyclicOwnership(ExpectedError):
@@ -44,6 +54,47 @@ async def find_ancestor_job_managed_by_kueue(
 
     Raises CyclicOwnership, WorkloadOwnerNotFound, ChainLimitReached, and APIError.
     """
+    ascent = _ascent(integrations, job, manage_jobs_without_queue_name=manage_jobs_without_queue_name)
+    try:
+        owner = next(ascent)
+        while True:
+            owner = ascent.send(await _read(client, owner, meta.namespace_of(job)))
+    except StopIteration as top:
+        found: ReadOnlyTree | None = top.value
+        return found
+
+
+def cached_jobs(find: FindComponent) -> CachedJobs:
+    """The caches of jobs of a Kueue that runs; none where none does."""
+    kueue = getattr(find(names.KUEUE_NAME), "kueue", None)
+    return NO_JOBS if kueue is None else cast("CachedJobs", kueue.jobs)
+
+
+def cached_ancestor_job_managed_by_kueue(
+    jobs: CachedJobs, integrations: Integrations, job: ReadOnlyTree, *, manage_jobs_without_queue_name: bool,
+) -> ReadOnlyTree | None:
+    """The same as far as caches show it, which upstream's client reads; None also where they do not
+    show all owners.
+    """
+    ascent = _ascent(integrations, job, manage_jobs_without_queue_name=manage_jobs_without_queue_name)
+    namespace = meta.namespace_of(job)
+    try:
+        owner = next(ascent)
+        while (lister := jobs.get((owner["apiVersion"], owner["kind"]))) is not None:
+            shown = lister.get(namespace, owner["name"])
+            if shown is None:
+                return None
+            owner = ascent.send(shown)
+    except StopIteration as top:
+        found: ReadOnlyTree | None = top.value
+        return found
+    return None
+
+
+def _ascent(
+    integrations: Integrations, job: ReadOnlyTree, *, manage_jobs_without_queue_name: bool,
+) -> Generator[ReadOnlyTree, ReadOnlyTree, ReadOnlyTree | None]:
+    """The way up from a job: yields references to owners, and is sent the owners."""
     seen: dict[str, None] = {}
     current, top = job, None
     while True:
@@ -54,7 +105,7 @@ async def find_ancestor_job_managed_by_kueue(
         owner = meta.controller_of(current)
         if owner is None or not integrations.is_known_owner(owner):
             return top
-        current = await _read(client, owner, meta.namespace_of(job))
+        current = yield owner
         if integrations.is_managed_owner(owner) and (manage_jobs_without_queue_name or objects.queue_name(current)):
             top = current
         if len(seen) > names.MAX_ANCESTORS:

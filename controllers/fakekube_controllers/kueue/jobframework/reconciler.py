@@ -55,6 +55,8 @@ class JobReconciler:
         self._has_keys_of_jobs = integration.controllers is None
         self.framework = Framework(ctx, options.configuration, integration.name, integration.resource)
         self._suspended_at: dict[ObjectKey, float] = {}
+        if options.kueue is not None:
+            options.kueue.jobs[integration.resource.api_version, integration.resource.kind] = self.framework.jobs
 
     def setup(self, queue: WorkQueue[Request]) -> None:
         """Hear of what the kind wants to hear of."""

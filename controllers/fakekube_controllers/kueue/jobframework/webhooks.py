@@ -4,8 +4,7 @@ Upstream: pkg/controller/jobframework/base_webhook.go; kinds with a webhook of t
 same functions.
 """
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -24,6 +23,8 @@ from fakekube_controllers.kueue.jobframework.job import GenericJob
 from fakekube_controllers.kueue.topology.requests import TopologyRequestError
 from fakekube_controllers.kueue.webhooks import declaring
 
+REFUSALS = (WorkloadOwnerNotFound, APIError, CyclicOwnership, ChainLimitReached, TopologyRequestError)
+"""What refuses a write when a step of a webhook raises it."""
 SERVER_NAMESPACES = ("kube-system",)
 """Nobody asks about jobs there, nor in Kueue's own namespace."""
 
@@ -39,32 +40,42 @@ def base_webhooks(integration: Integration, options: Options) -> Iterator[Webhoo
 
 def webhook(
     name: str, function: Callable[..., Any], resource: Resource, options: Options, *, mutating: bool = False,
-    operations: Sequence[str] | None = None, subresources: Iterable[str] = (),
+    operations: Sequence[str] | None = None, subresources: Iterable[str] = (), has_find: bool = False,
 ) -> Webhook:
     """A webhook of a kind of job, as upstream's configurations have it."""
     excluded = [*SERVER_NAMESPACES, options.configuration.namespace]
     selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": excluded}]}
     return declaring.webhook(
         name, partial(answered, function), resource, mutating=mutating, operations=operations or (),
-        subresources=subresources, has_client=True, fields={"namespace_selector": selector})
+        subresources=subresources, has_client=True, has_find=has_find, fields={"namespace_selector": selector})
 
 
-async def answered(function: Callable[..., Any], request: AdmissionRequest, **arguments: Any) -> None:
+def answered(
+    function: Callable[..., Awaitable[None] | None], request: AdmissionRequest, **arguments: Any,
+) -> Awaitable[None] | None:
     """Ask a function that may raise what its steps raise, and say it as controller-runtime does.
 
-    Raises Denied, with the code of a Status that one got; 403 for all else.
+    Returns what is to be awaited; None where the function has nothing to wait for, which spares
+    most writes a coroutine. Raises Denied, with the code of a Status that a step got; 403 for all
+    else.
     """
     try:
         pending = function(request, **arguments)
-        if pending is not None and inspect.isawaitable(pending):
-            await pending
-    except WorkloadOwnerNotFound as error:
-        raise _denied(error.status or error) from error
-    except (APIError, CyclicOwnership, ChainLimitReached, TopologyRequestError) as error:
+    except REFUSALS as error:
+        raise _denied(error) from error
+    return None if pending is None else _awaited(pending)
+
+
+async def _awaited(pending: Awaitable[None]) -> None:
+    try:
+        await pending
+    except REFUSALS as error:
         raise _denied(error) from error
 
 
 def _denied(error: Exception) -> Denied:
+    if isinstance(error, WorkloadOwnerNotFound):
+        error = error.status or error
     if isinstance(error, APIError):
         return Denied(error.message, code=error.code, reason=error.reason, details=error.details)
     return Denied(str(error), code=HTTPStatus.FORBIDDEN, reason="Forbidden")

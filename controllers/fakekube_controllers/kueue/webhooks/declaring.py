@@ -24,7 +24,8 @@ NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 def webhook(
     name: str, function: Callable[..., Any], resource: Resource, *, mutating: bool = False, operations: Iterable[str] = (),
-    subresources: Iterable[str] = (), has_client: bool = False, fields: Mapping[str, Any] = NO_FIELDS,
+    subresources: Iterable[str] = (), has_client: bool = False, has_find: bool = False,
+    fields: Mapping[str, Any] = NO_FIELDS,
 ) -> Webhook:
     """A webhook as upstream's configurations have it, ``mjob.kb.io`` say.
 
@@ -36,7 +37,7 @@ def webhook(
         "apiGroups": [resource.group], "apiVersions": [resource.version], "operations": [*chosen],
         "resources": [resource.plural, *(f"{resource.plural}/{each}" for each in subresources)]}
     configuration = MUTATING_CONFIGURATION if mutating else VALIDATING_CONFIGURATION
-    return Webhook(function, (), chosen, mutating, name, {"rules": [rule], **fields}, configuration, has_client)
+    return Webhook(function, (), chosen, mutating, name, {"rules": [rule], **fields}, configuration, has_client, has_find)
 
 
 def decoded(value: Any, type_: str) -> Any:

@@ -33,7 +33,7 @@ def _webhooks(options: Options) -> Iterable[Webhook]:
     from fakekube_controllers.kueue.jobs.pod import webhook
 
     default, validate = (partial(each, options=options) for each in (webhook.default, webhook.validate))
-    yield webhooks.webhook("mpod.kb.io", default, PODS, options, mutating=True)
+    yield webhooks.webhook("mpod.kb.io", default, PODS, options, mutating=True, has_find=True)
     yield webhooks.webhook("vpod.kb.io", validate, PODS, options)
 
 

@@ -3,16 +3,23 @@
 Upstream: pkg/controller/jobs/pod/pod_webhook.go. Left out: ``podOptions`` of old configurations.
 """
 
+from collections.abc import Awaitable
+
 from fakekube.apimachinery import field_errors, meta
 from fakekube.apimachinery import names as words
 from fakekube.apimachinery.admission_requests import AdmissionRequest
 from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid, required
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
+from fakekube.runtime.addon import FindComponent
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.jobframework import defaults, objects, validation, webhooks
-from fakekube_controllers.kueue.jobframework.ancestors import find_ancestor_job_managed_by_kueue
+from fakekube_controllers.kueue.jobframework.ancestors import (
+    cached_ancestor_job_managed_by_kueue,
+    cached_jobs,
+    find_ancestor_job_managed_by_kueue,
+)
 from fakekube_controllers.kueue.jobframework.integrations import Options
 from fakekube_controllers.kueue.jobs.pod import groups, sets
 from fakekube_controllers.kueue.jobs.pod.controller import Pod
@@ -28,11 +35,33 @@ OF_STARTED_JOBS = (names.PODSET_LABEL, names.CLUSTER_QUEUE_LABEL, names.LOCAL_QU
 """What Kueue puts into the templates of every job that it starts: nothing is asked of these."""
 
 
-async def default(request: AdmissionRequest, *, client: Client, options: Options) -> None:
-    """Hold a new pod that is to wait for its admission."""
+def default(
+    request: AdmissionRequest, *, client: Client, find: FindComponent, options: Options,
+) -> Awaitable[None] | None:
+    """Hold a new pod that is to wait for its admission. Returns what is to be awaited, if
+    anything.
+    """
     shown = request.shown
-    if shown is None:
-        return
+    if shown is None or _is_pod_of_managed_job(shown, find, options):
+        return None
+    return _default(request, shown, client, options)
+
+
+def _is_pod_of_managed_job(shown: Tree, find: FindComponent, options: Options) -> bool:
+    """Whether the caches of a Kueue that runs show that a job above a pod is managed, so that
+    nobody waits for the pod.
+    """
+    configuration, jobs = options.configuration, cached_jobs(find)
+    if not jobs or configuration.features.PodGroupSets:
+        return False
+    if names.SUSPENDED_BY_PARENT_ANNOTATION in meta.annotations_of(shown):
+        return False
+    return cached_ancestor_job_managed_by_kueue(
+        jobs, options.integrations, shown,
+        manage_jobs_without_queue_name=configuration.manage_jobs_without_queue_name) is not None
+
+
+async def _default(request: AdmissionRequest, shown: Tree, client: Client, options: Options) -> None:
     by_parent = names.SUSPENDED_BY_PARENT_ANNOTATION in meta.annotations_of(shown)
     if not by_parent and not await _is_managed(shown, request, client, options):
         return
@@ -84,11 +113,18 @@ async def _is_managed(shown: Tree, request: AdmissionRequest, client: Client, op
     return bool(queue) or everything
 
 
-async def validate(request: AdmissionRequest, *, client: Client, options: Options) -> None:
-    """Look at a new pod, or at a change of one. Raises Denied."""
-    pod, old, features = request.shown, request.shown_old, options.configuration.features
+def validate(request: AdmissionRequest, *, client: Client, options: Options) -> Awaitable[None] | None:
+    """Look at a new pod, or at a change of one. Returns what is to be awaited, if anything, which
+    raises Denied.
+    """
+    pod, old = request.shown, request.shown_old
     if pod is None or not (_says_something(pod) or (old is not None and _says_something(old))):
-        return
+        return None
+    return _validate(request, pod, old, client, options)
+
+
+async def _validate(request: AdmissionRequest, pod: Tree, old: Tree | None, client: Client, options: Options) -> None:
+    features = options.configuration.features
     if old is None:
         found = validation.errors_on_create(Pod(features, pod)) + errors_of(pod, features)
     else:
