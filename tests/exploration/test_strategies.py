@@ -209,10 +209,9 @@ def test_each_strategy_has_a_bug():
 
 
 def project(case, operator, seeds):
-    is_outside = case.buggy in {one.buggy for one in OUTSIDE}
-    alone = ', nodes=0, controllers=""' if is_outside or case in NEEDLES else ""
-    grace = ', clock="manual", grace="200ms"' if is_outside else ""
-    marker = f"explore={seeds}, strategies={case.strategy!r}, extra=[{operator}]{alone}{grace}"
+    grace = ', clock="manual", grace="200ms"' if case.buggy in {one.buggy for one in OUTSIDE} else ""
+    controllers = "persistentvolumeclaim-protection-controller" if "stale" in case.buggy else ""
+    marker = f"explore={seeds}, strategies={case.strategy!r}, extra=[{operator}], nodes=0, controllers={controllers!r}{grace}"
     return f"{PROJECT}\n@pytest.mark.fakekube({marker})\nasync def test_it(fake_cluster):\n" + (
         "    cluster, client = fake_cluster, fake_cluster.client\n    await play(cluster)\n" + case.play)
 
