@@ -100,7 +100,7 @@ class ClusterFaults:
         who asks while components start or stop, as they do themselves, is not waited for. What has
         died too often at this moment lives on in it.
         """
-        from fakekube.composition.doors import is_sender_dead
+        from fakekube.composition.operatorservers import is_sender_dead
 
         now = self.faults.clock.time()
         died, count = self._deaths.get(name, (now, 0))

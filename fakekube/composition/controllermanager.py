@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
     from fakekube.client.kubeconfig import Find
-    from fakekube.composition.doors import OpenDoor
+    from fakekube.composition.operatorservers import ServeOperator
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
@@ -243,12 +243,12 @@ class ControllerManager:
 
     async def start(
         self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
-        is_served: Callable[[], bool], open_door: "OpenDoor",
+        is_served: Callable[[], bool], serve_operator: "ServeOperator",
     ) -> None:
         """Start the controllers that the options name; ``client`` leads to the server.
 
         ``remembered`` are the states of components in a snapshot. ``is_served`` says whether the
-        cluster is on a port: clients then get answers between two imports; ``open_door`` lets
+        cluster is on a port: clients then get answers between two imports; ``serve_operator`` lets
         operators outside reach it. A controller that was stopped by name stays stopped.
         """
         from fakekube.cache.mutation import MutationDetector
@@ -266,7 +266,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
                     "post": plane.calls.post,
-                    "find_cluster": self._find_cluster, "open_door": open_door,
+                    "find_cluster": self._find_cluster, "serve_operator": serve_operator,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),

@@ -7,7 +7,7 @@ calm one, or the shrunk failure. Fixtures of modules and sessions live on betwee
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from fakekube.testing.claims import Broken
 from fakekube.testing.history import History
 from fakekube.testing.temporal import HistoryError
 from fakekube.util.choices import Choices
-from fakekube.util.collector import frozen
+from fakekube.util.collector import collected_by_run
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -143,6 +143,10 @@ class _Sibling:
         return [*self._above, self]
 
 
+def _leave_alone() -> None:
+    """What a process that is not ours alone does about its garbage after each run."""
+
+
 class ExploredItem:
     """The exploration of one test.
 
@@ -156,6 +160,7 @@ class ExploredItem:
         self._item, self._next, self._explore, self._key = item, nextitem, explore, key
         self._sections = list(item._report_sections)
         self._properties = list(item.user_properties)
+        self._end_run: Callable[[], object] = _leave_alone
 
     def _run(
         self, choices: Choices | None, *, tells: bool = False, target: str | None = None,
@@ -164,7 +169,9 @@ class ExploredItem:
         item._report_sections[:], item.user_properties[:] = self._sections, self._properties
         run = item.stash[self._key] = ItemRun(choices, tells=tells, target=target)
         sibling: Any = _Sibling(item)
-        return run, runtestprotocol(item, log=False, nextitem=sibling)
+        reports = runtestprotocol(item, log=False, nextitem=sibling)
+        self._end_run()
+        return run, reports
 
     def reports(self) -> list[pytest.TestReport]:
         """Run all, and return what is to be told."""
@@ -177,7 +184,7 @@ class ExploredItem:
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
             # the process of a part of a sweep is its own
             is_ours = bool(self._item.config.getoption("fakekube_findings"))
-            with frozen() if is_ours else nullcontext():
+            with collected_by_run() if is_ours else nullcontext(_leave_alone) as self._end_run:
                 explored = self._explored(calm.options, explore)
             story = ""
             if explored.found is not None:

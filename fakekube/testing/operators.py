@@ -41,7 +41,7 @@ from fakekube.util.wallclock import RealClock
 if TYPE_CHECKING:
     import kopf
 
-    from fakekube.composition.doors import Door, OpenDoor
+    from fakekube.composition.operatorservers import OperatorServer, ServeOperator
     from fakekube.runtime.context import Context
     from fakekube.util.activity import Activity
     from fakekube.util.timers import Timer
@@ -100,8 +100,8 @@ def kopf_operator(name: str, registry: "kopf.OperatorRegistry | None" = None, **
     """Kopf in a thread, with the handlers of a registry, by default kopf's own.
 
     ``values`` are Terms, and other arguments of ``kopf.operator`` (``namespaces``, ``settings``
-    ...), of which each run gets copies; it is standalone and for all namespaces, unless they say
-    otherwise. Login handlers are not asked. Raises OptionError.
+    ...), of which each run gets copies, where they can be copied; it is standalone and for all
+    namespaces, unless they say otherwise. Login handlers are not asked. Raises OptionError.
     """
     own = {term: value for term, value in values.items() if term not in Terms.__annotations__}
     terms: Any = {term: value for term, value in values.items() if term not in own}
@@ -154,7 +154,7 @@ class OutsideOperator:
         """Begin a run. Raises WrongOption for a command that there is not, and where no cluster of
         this process is.
         """
-        if "open_door" not in ctx.options:
+        if "serve_operator" not in ctx.options:
             raise _wrong(f"the operator {self.name} is for clusters in tests: it is a client, run it as it is")
         ctx.explainers.append(self._explain)
         try:
@@ -176,11 +176,11 @@ class OutsideOperator:
             await life.close()
 
     async def _begin(self, ctx: "Context", deaths: int) -> None:
-        open_door: OpenDoor = ctx.options["open_door"]
+        serve_operator: ServeOperator = ctx.options["serve_operator"]
         async with AsyncExitStack() as stack:
             life = _Life(self.name, ctx.activity, self._stop_seconds)
             stack.push_async_callback(life.close)
-            life.door = await open_door(self.user, life.release)
+            life.server = await serve_operator(self.user, life.release)
             life.begin(self._make, self._start_seconds)
             stack.pop_all()
         self._life = life
@@ -217,7 +217,7 @@ class _Life:
     def __init__(self, name: str, activity: "Activity", stop_seconds: float) -> None:
         self._name, self._activity, self._stop_seconds = name, activity, stop_seconds
         self._is_held = self.is_killed = False
-        self.door: Door | None = None
+        self.server: OperatorServer | None = None
         self._run: OperatorRun | None = None
         self._folder: TemporaryDirectory[str] | None = None
         self._timers: list[Timer] = []
@@ -226,11 +226,11 @@ class _Life:
 
     def begin(self, make: Callable[[Path], OperatorRun], start_seconds: float) -> None:
         """Begin. Raises OSError."""
-        assert self.door is not None, "a run needs a door"
+        assert self.server is not None, "a run needs a server"
         self._folder = TemporaryDirectory(prefix=f"fakekube-{self._name}-")
         path = Path(self._folder.name) / "kubeconfig"
         path.touch(mode=0o600)
-        path.write_text(self.door.kubeconfig)
+        path.write_text(self.server.kubeconfig)
         self._run = run = make(path)
         run.begin()
         self._activity.hold()
@@ -249,8 +249,8 @@ class _Life:
         if self.is_killed:
             return
         self.is_killed = True
-        if self.door is not None:
-            self.door.shut()
+        if self.server is not None:
+            self.server.break_off()
         if self._run is not None:
             self._run.kill()
         self.release()
@@ -262,8 +262,8 @@ class _Life:
         """Forget it."""
         for timer in self._timers:
             timer.cancel()
-        if self.door is not None:
-            await self.door.close()
+        if self.server is not None:
+            await self.server.stop()
         if self._folder is not None:
             self._folder.cleanup()
 

@@ -9,9 +9,11 @@ import httpx
 import kopf
 import pytest
 import yaml
+from click.testing import CliRunner
 from kubernetes import client
 
 from fakekube import Cluster
+from fakekube.cli.main import cli
 from fakekube.client.resources import CONFIG_MAPS, SECRETS
 from fakekube.composition.options import OptionError
 from fakekube.exploration.crashes import crash_points
@@ -96,6 +98,44 @@ async def test_crash_points_of_a_function() -> None:
     assert ended.calm == ["web"]
     assert [(point.where, point.end) for point in ended.points] == [
         ("shop dies after its write 1 is committed (create secrets)", ["web"])]
+
+
+@pytest.mark.fakekube(clock="manual", grace="300ms", extra=[
+    command_operator("shop", ["sh", "-c", f"sleep 1; exec {' '.join(COMMAND)}"])])
+def test_virtual_time_waits_while_it_starts(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator that starts for longer than others may be silent, when it dies in the
+    middle of an hour that is to pass, then all that it does is done at the instant it was told.
+    """
+    core, began = connected(fakekube_server.kubeconfig), fakekube_server.clock.time()
+    with fakekube_server.faults.add(crash="shop", users="shop", verbs="create", nth=1):
+        make(core, "web")
+        fakekube_server.advance("1h")
+    entries = fakekube_server.run(lambda cluster: list(cluster.apiserver.log))
+    assert [(entry.code, entry.time) for entry in entries if entry.user == "shop" and entry.verb == "create"] == [
+        (503, began), (201, began)]
+    assert fakekube_server.clock.time() == began + 3600
+
+
+def test_what_a_run_of_kopf_keeps_dies_with_it(tmp_path: Path) -> None:
+    """Given kopf with a memo in which it counts its starts, when it dies and starts again, then it
+    counts from the beginning.
+    """
+    registry, counted = kopf.OperatorRegistry(), []
+
+    @kopf.on.startup(registry=registry)
+    def start(memo: kopf.Memo, **_: Any) -> None:
+        memo.starts += 1
+        counted.append(memo.starts)
+
+    @kopf.on.event("configmaps", registry=registry)
+    def seen(**_: Any) -> None:
+        pass
+
+    extra = [kopf_operator("shop", registry, memo=kopf.Memo(starts=0))]
+    with BackgroundCluster(nodes=0, controllers="", grace="200ms", kubeconfig=tmp_path / "kubeconfig", extra=extra) as server:
+        server.restart_controller("shop")
+        server.settle()
+    assert counted == [1, 1]
 
 
 # bad input
@@ -207,6 +247,16 @@ def test_nobody_else_has_a_kubeconfig_of_an_operator() -> None:
     """Given a test, when it asks for the kubeconfig of the operator that it is, then it is none."""
     with pytest.raises(LookupError):
         operator_kubeconfig()
+
+
+def test_it_is_nothing_for_fakekube_run(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator outside, when ``fakekube run`` is to run it, then it says in one sentence
+    that it cannot.
+    """
+    path, module = str(fakekube_server.kubeconfig), "tests.plugin.crashing:SHOP"
+    done = CliRunner().invoke(cli, ["run", module, "--kubeconfig", path])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        1, "Error: the operator shop is for clusters in tests: it is a client, run it as it is")
 
 
 @pytest.mark.parametrize("operator", [

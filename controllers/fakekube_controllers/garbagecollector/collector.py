@@ -65,6 +65,7 @@ class GarbageCollector:
         self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
         self._watched: dict[GroupResource, Resource] = {}
+        self._served: Sequence[Resource] = ()
         self._timer = never(0.0, self._look)  # it may be stopped before it is told of any type
         with contextlib.suppress(APIError, TransportError):
             self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
@@ -81,6 +82,9 @@ class GarbageCollector:
         """Watch the resources that are served and not watched yet; one that is served in another
         version by now is watched in that one.
         """
+        if served == self._served:
+            return
+        self._served = served
         present = dict.fromkeys(served)
         for resource in served:
             self._resources[(resource.api_version, resource.kind)] = resource
