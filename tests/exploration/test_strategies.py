@@ -150,6 +150,13 @@ OUTSIDE = [
     await cluster.advance("1m")
     assert len(await names(cluster, PODS)) == 1
 """),
+    Case("conflicts", "kopfs.gives_up", "kopfs.tries_again", "of gives-up meets a conflict .update secrets web", """
+    await change(cluster, version="1")
+    await cluster.advance("1m")
+    await change(cluster, version="2")
+    await cluster.advance("1m")
+    assert await version(cluster) == "2"
+"""),
     Case("stale-states", "plain.by_name", "plain.by_uid", "by-name then reads for .* from a replica that is", """
     await cluster.advance("1m")
     await client.delete(CONFIG_MAPS, "web", "default")

@@ -5,6 +5,7 @@ from kubernetes import client
 
 from fakekube.runtime.builder import Declaration
 from fakekube.testing.operators import kopf_operator, operator_kubeconfig
+from tests.exploration.buggy.base import version
 from tests.exploration.buggy.plain import CONFLICT, NOT_FOUND, but, connected
 from tests.exploration.operators import POD, is_web
 
@@ -105,6 +106,43 @@ def make_the_pod(name: str, **_: object) -> None:
     but(CONFLICT, core().create_namespaced_pod, "default", {"metadata": {"name": f"{name}-0"}, "spec": POD})
 
 
+# brings a Secret to the version that a map names
+
+final, passing = kopf.OperatorRegistry(), kopf.OperatorRegistry()
+
+
+def bring(name: str, body: kopf.Body) -> None:
+    wanted = body.get("data", {}).get("version")
+    if wanted:
+        api = core()
+        but(CONFLICT, api.create_namespaced_secret, "default", {"metadata": {"name": name}})
+        secret = api.read_namespaced_secret(name, "default")
+        secret.data = version(wanted)
+        api.replace_namespaced_secret(name, "default", secret)
+
+
+@kopf.on.create("configmaps", when=web, registry=final, **AT_ONCE)
+@kopf.on.update("configmaps", when=web, registry=final, **AT_ONCE)
+def bring_or_give_up(name: str, body: kopf.Body, **_: object) -> None:
+    """Takes what the server refuses for a mistake of the user's, and waits for another version.
+
+    Somebody was faster: the version is never reached (Acto: no recovery from an error, where one
+    that passes is taken for input that is invalid).
+    """
+    try:
+        bring(name, body)
+    except client.ApiException as error:
+        raise kopf.PermanentError(f"{name} cannot be: {error.reason}") from error
+
+
+@kopf.on.create("configmaps", when=web, registry=passing, **AT_ONCE)
+@kopf.on.update("configmaps", when=web, registry=passing, **AT_ONCE)
+def bring_at_last(name: str, body: kopf.Body, **_: object) -> None:
+    """Lets kopf try again."""
+    bring(name, body)
+
+
 pod_first, both = declared("pod-first", one_by_one), declared("both", each)
 hears_of_ends, has_finalizers = declared("hears-of-ends", by_event), declared("has-finalizers", by_finalizer)
 some_pod, the_pod = declared("some-pod", generated), declared("the-pod", named)
+gives_up, tries_again = declared("gives-up", final), declared("tries-again", passing)
