@@ -111,9 +111,12 @@ def differences(
         return found
     if not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
-    # what is no kind of Kubernetes' own has no controllers but those that were recorded
     group = exchange.info.group
-    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io") and not setting.controlled)
+    is_custom = "." in group and not group.endswith(".k8s.io")
+    if is_custom:
+        recorded, there = _sorted_causes(recorded), _sorted_causes(there)
+    # what is no kind of Kubernetes' own has no controllers but those that were recorded
+    strict = exchange.method == "POST" or (is_custom and not setting.controlled)
     clusterwide = not exchange.info.namespace and exchange.info.verb == "list"
     of_fields = _of_trees(recorded, there, translation, setting, strict=strict, clusterwide=clusterwide)
     if _is_others(exchange, setting):
@@ -314,6 +317,21 @@ def _sorted_conflict(made: Tree) -> Tree:
     if isinstance(details.get("causes"), list):
         details["causes"] = sorted(details["causes"], key=str)
     return {**made, "message": "\n".join([head, *sorted(rest)]), **({"details": details} if details else {})}
+
+
+def _sorted_causes(tree: Tree) -> Tree:
+    """An answer to an object that its definition's schema does not allow; upstream finds the errors
+    in the order of a map.
+    """
+    details = tree.get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    if tree.get("reason") != "Invalid" or not isinstance(causes, list) or not isinstance(details, dict):
+        return tree
+    texts = [f"{cause.get('field')}: {cause.get('message')}" for cause in causes if isinstance(cause, dict)]
+    head, bracket, tail = str(tree.get("message")).partition("[")
+    if tail == f"{', '.join(texts)}]":
+        tree = {**tree, "message": f"{head}{bracket}{', '.join(sorted(texts))}]"}
+    return {**tree, "details": {**details, "causes": sorted(causes, key=str)}}
 
 
 def _is_forbidden(answer: Answer) -> bool:

@@ -83,16 +83,14 @@ async def play_all(
             tell(play.played)
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for play in plays:
-                group.create_task(run(play))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for play in plays:
+                    group.create_task(run(play))
+        finally:
+            await _finish(plays)
     except asyncio.CancelledError:
-        await _finish(plays)
         raise Interrupted([each for play in plays for each in play.played.left]) from None
-    except BaseException:
-        await _finish(plays)
-        raise
-    await _finish(plays)
     return [play.played for play in plays]
 
 

@@ -150,3 +150,21 @@ def test_finalizers_of_what_controllers_have_made() -> None:
     held = {"metadata": {**owned["metadata"], "finalizers": ["x.y/z"]}}
     assert told(owned, held)[0].startswith("state")
     assert told({"metadata": {"name": "p"}}, {"metadata": {"name": "p", "finalizers": ["x.y/z"]}})[0].startswith("answer")
+
+
+def test_errors_of_a_schema_come_in_any_order() -> None:
+    """Given a custom object with two errors, which are told in another order there / when the
+    answers are compared / then they do not differ; of a kind of Kubernetes' own they do.
+    """
+    def refused(*fields: str) -> dict[str, Any]:
+        causes = [
+            {"reason": "FieldValueInvalid", "message": f"Invalid value: bad {field}", "field": f"spec.{field}"}
+            for field in fields]
+        texts = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
+        message = f'W.x.dev "b" is invalid: [{texts}]'
+        return {"kind": "Status", "reason": "Invalid", "message": message, "details": {"causes": causes}}
+
+    answers = refused("a", "b"), refused("b", "a")
+    assert told(*answers, method="POST", path="/apis/x.dev/v1/namespaces/default/ws") == []
+    assert told(*answers, method="POST", path="/apis/batch/v1/namespaces/default/jobs") != []
+    assert told(refused("a", "b"), refused("a", "c"), method="POST", path="/apis/x.dev/v1/namespaces/default/ws") != []
