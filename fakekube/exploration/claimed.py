@@ -12,7 +12,7 @@ from fakekube.composition.fleet import Fleet
 from fakekube.composition.options import OptionError, named
 from fakekube.exploration.hotloops import HotLoop, NoHotLoop
 from fakekube.exploration.oracles import OracleError, Who, oracles_of
-from fakekube.exploration.targets import looked_at
+from fakekube.exploration.targets import TargetError, looked_at
 from fakekube.testing.claims import Claim
 from fakekube.testing.runningclaims import Checking, checking
 
@@ -57,15 +57,20 @@ class Claimed:
         block = checking(cluster, *self._claims, *early)
         block.__enter__()
         self._blocks.append(block)
-        yield
-        if block in self._blocks:  # setup failed after it
-            self._blocks.remove(block)
-            block.give_up()
+        try:
+            yield
+        finally:
+            if block in self._blocks:  # setup failed after it
+                self._blocks.remove(block)
+                block.give_up()
 
     def _looked_at(self, cluster: Any) -> list[Who]:
         """Asked on the cluster's loop, or while that waits for the answer."""
         single = cluster.values() if isinstance(cluster, Fleet) else [getattr(cluster, "cluster", cluster)]
-        return [Who(one.user_agents, one.users) for cluster in single for one in looked_at(cluster, self._target)]
+        try:
+            return [Who(one.user_agents, one.users) for cluster in single for one in looked_at(cluster, self._target)]
+        except TargetError:  # which is said at the end
+            return []
 
     def __enter__(self) -> Self:
         """The test is called."""
