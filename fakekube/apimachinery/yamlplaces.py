@@ -15,9 +15,9 @@ def line_of(text: str, place: Place) -> int:
     """
     found, deepest = 1, 0
     path: list[str | int | None] = []  # where the next value stands; None: a key comes
-    event: Any
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            mark: Any = event.start_mark
             if isinstance(event, yaml.DocumentEndEvent):
                 break
             if isinstance(event, yaml.CollectionEndEvent):
@@ -27,11 +27,11 @@ def line_of(text: str, place: Place) -> int:
                     break
                 path[-1] = event.value
                 if _is_around(path, place) and len(path) > deepest:
-                    found, deepest = event.start_mark.line + 1, len(path)
+                    found, deepest = mark.line + 1, len(path)
                 continue
             elif isinstance(event, yaml.NodeEvent):
                 if path and isinstance(path[-1], int) and _is_around(path, place) and len(path) > deepest:
-                    found, deepest = event.start_mark.line + 1, len(path)
+                    found, deepest = mark.line + 1, len(path)
                 if isinstance(event, yaml.CollectionStartEvent):
                     path.append(0 if isinstance(event, yaml.SequenceStartEvent) else None)
                     continue
