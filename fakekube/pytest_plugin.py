@@ -15,14 +15,14 @@ This module imports pytest and nothing else: projects that have us installed and
 not pay.
 """
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from fakekube.testing.background import BackgroundCluster
 
@@ -93,17 +93,23 @@ EXPLORING = {
 }
 """Options of tests that are explored."""
 
+CLAIMS = "claims"
+"""What is checked while a test runs."""
+
 SEEDS_OF_STRATEGY = 25
 """With so many seeds a strategy is tried where nobody says how many."""
 
-NOT_OF_CLUSTERS = ("fleet", EXPLORE, *EXPLORING)
+NOT_OF_CLUSTERS = ("fleet", CLAIMS, EXPLORE, *EXPLORING)
 """Options that say what is done with clusters, and not what one is like."""
 
-CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
+LONGER_LIVED = ("fakekube_server_module", "fakekube_server_session")
+CLUSTERS = ("fake_cluster", "fakekube_server", *LONGER_LIVED)
 RECORDED = "fakekube-recorded"
 SECTION = "fakekube: what happened, and the seed"
 RUN = pytest.StashKey[Any]()
 """The run of an explored test, while it runs."""
+CLAIMED = pytest.StashKey[Any]()
+"""The claims of a test, while it runs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,6 +121,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(f"fakekube_{EXPLORE}", "fakekube: with how many seeds tests run after the calm run, or which: 200, 201-400")
     for name, text in EXPLORING.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
+    parser.addini(f"fakekube_{CLAIMS}", "fakekube: what is true of every state, checked while a test runs: module:name of claims")
     group = parser.getgroup("fakekube")
     group.addoption("--fakekube-record", default="", metavar="FILE", help=(
         "add what the tests' clients ask of clusters to FILE, lines of JSON (fakekube replay plays them)"))
@@ -130,7 +137,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, EXPLORE, *EXPLORING))
+    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, CLAIMS, EXPLORE, *EXPLORING))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
     if file := config.getoption("--fakekube-record"):
@@ -188,6 +195,20 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         items.summarize(terminalreporter, findings)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> "Generator[None, Any, Any]":
+    """The claims of a test end with it; on clusters that live longer they begin with it."""
+    used = getattr(item, "funcargs", {})
+    with ExitStack() as stack:
+        for name in [name for name in LONGER_LIVED if name in used]:
+            request: Any = item._request  # type: ignore[attr-defined]  # of functions, which alone have fixtures
+            stack.enter_context(request.getfixturevalue("_fakekube_checking")(used[name]))
+        claimed = item.stash.get(CLAIMED, None)
+        if claimed is not None:
+            stack.enter_context(claimed)
+        return (yield)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Iterator[None]":
     """To the report of a test that failed, what its clusters did last, and how to have it again."""
@@ -224,7 +245,7 @@ def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str
         if "state" in marker.kwargs:  # decides what farther places have said otherwise
             result = _beside_a_snapshot(result)
         result.update(marker.kwargs)
-    known = (*INI, *PATHS, GUARD, EXPLORE, *EXPLORING)
+    known = (*INI, *PATHS, GUARD, CLAIMS, EXPLORE, *EXPLORING)
     for name in result:
         if name not in known and not _is_addon(name):
             raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
@@ -255,7 +276,7 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
     Override it in a conftest to decide otherwise.
     """
     values: dict[str, Any] = {GUARD: True}
-    for name in (*INI, GUARD, EXPLORE, *EXPLORING):
+    for name in (*INI, GUARD, CLAIMS, EXPLORE, *EXPLORING):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
     for name in PATHS:
@@ -292,12 +313,27 @@ def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: di
 @pytest.fixture
 def _fakekube_made_with(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> dict[str, Any]:
     """What a test's cluster is made with: its options, and the schedule of this run."""
-    made = {name: value for name, value in fakekube_options.items() if name not in (EXPLORE, *EXPLORING)}
+    made = {name: value for name, value in fakekube_options.items() if name not in (CLAIMS, EXPLORE, *EXPLORING)}
     run = request.node.stash.get(RUN, None)
     schedule = run.choices if run is not None else request.config.getoption("fakekube_schedule")
     if run is not None and schedule is not None:  # what the calm run has proven need not be proven again
         made[GUARD] = False
     return {**made, "schedule": schedule} if schedule else made
+
+
+@pytest.fixture
+def _fakekube_checking(request: pytest.FixtureRequest, fakekube_options: dict[str, Any]) -> "Callable[[Any], Any]":
+    """Makes the block in which the claims of a test are checked on its cluster."""
+    if not fakekube_options.get(CLAIMS) and not fakekube_options.get("oracles"):
+        return nullcontext
+    from fakekube.composition.options import OptionError
+    from fakekube.exploration.claimed import Claimed
+
+    try:
+        claimed = request.node.stash[CLAIMED] = Claimed(fakekube_options)
+    except OptionError as error:
+        raise pytest.UsageError(f"fakekube: {error}") from error
+    return claimed
 
 
 @contextmanager
@@ -315,13 +351,15 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 
 
 @pytest.fixture
-def fakekube_server(_fakekube_made_with: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
+def fakekube_server(
+    _fakekube_made_with: dict[str, Any], _fakekube_checking: "Callable[[Any], Any]", tmp_path: Path,
+) -> "Iterator[BackgroundCluster]":
     """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
 
     It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``,
     ``run_until(predicate)`` to be called from the test.
     """
-    with _served(_fakekube_made_with, tmp_path) as cluster:
+    with _served(_fakekube_made_with, tmp_path) as cluster, _fakekube_checking(cluster):
         yield cluster
 
 

@@ -39,17 +39,19 @@ class Delays:
         if not transit.may_be_late(in_process=in_process):
             return await serve(info, request)
         who = _sender(request)
-        await self._wait("the server gets %s", info, who, f"requests of {who}")
+        if seconds := self._seconds("the server gets %s", info, who, f"requests of {who}"):
+            await self._wait(seconds)
         response = await serve(info, request)
-        if transit.may_be_late(in_process=in_process):
-            await self._wait("the answer to %s comes", info, who, f"answers to {who}")
+        if transit.may_be_late(in_process=in_process) and (
+                seconds := self._seconds("the answer to %s comes", info, who, f"answers to {who}")):
+            await self._wait(seconds)
         return response
 
-    async def _wait(self, label: str, info: RequestInfo, who: str, group: str) -> None:
+    def _seconds(self, label: str, info: RequestInfo, who: str, group: str) -> float:
         choices = self._transit.choices
-        seconds = choices.delay(label % _words(info, who), group) if choices.may_deviate(group) else 0
-        if not seconds:
-            return
+        return choices.delay(label % _words(info, who), group) if choices.may_deviate(group) else 0.0
+
+    async def _wait(self, seconds: float) -> None:
         cause = CAUSE.get()
         CAUSE.set(None)  # what others write meanwhile in this context is not this request's
         await self._transit.sleep(seconds)
@@ -64,7 +66,7 @@ def _sender(request: Request) -> str:
 def _words(info: RequestInfo, who: str) -> str:
     """``update of pods/status default/web-0 by kubelet``."""
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-    name = "/".join(part for part in (info.namespace, info.name) if part)
+    name = f"{info.namespace}/{info.name}" if info.namespace and info.name else info.namespace or info.name
     return f"{info.verb} of {resource} {name} by {who}" if name else f"{info.verb} of {resource} by {who}"
 
 

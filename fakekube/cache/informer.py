@@ -160,7 +160,7 @@ class SharedInformer:
             on_add, on_update, on_delete = (
                 function and self._detector.watched_handler(component, function) for function in (on_add, on_update, on_delete))
         registration = Registration(self, on_add, on_update, on_delete)
-        self._register([*self._handlers, registration])
+        self._register(registration)
         if on_add is not None:
             for obj in list(self.indexer):
                 on_add(obj)
@@ -169,13 +169,20 @@ class SharedInformer:
     def remove_handler(self, registration: Registration) -> None:
         """Forget a handler; harmless when it is forgotten already."""
         if registration in self._handlers:
-            self._register([handler for handler in self._handlers if handler is not registration])
+            left = [handler for handler in self._handlers if handler is not registration]
+            self._handlers, self._on_add, self._on_update, self._on_delete = [], (), (), ()
+            for handler in left:
+                self._register(handler)
 
-    def _register(self, handlers: list[Registration]) -> None:
-        self._handlers = handlers
-        self._on_add = tuple(handler.on_add for handler in handlers if handler.on_add is not None)
-        self._on_update = tuple(handler.on_update for handler in handlers if handler.on_update is not None)
-        self._on_delete = tuple(handler.on_delete for handler in handlers if handler.on_delete is not None)
+    def _register(self, handler: Registration) -> None:
+        """Tell one more; whoever goes through those that are there goes on with the same."""
+        self._handlers = [*self._handlers, handler]
+        if handler.on_add is not None:
+            self._on_add = (*self._on_add, handler.on_add)
+        if handler.on_update is not None:
+            self._on_update = (*self._on_update, handler.on_update)
+        if handler.on_delete is not None:
+            self._on_delete = (*self._on_delete, handler.on_delete)
 
     def replace(self, items: list[Tree]) -> None:
         """Take a list: tell what is new, what changed and, at the end, what is gone."""

@@ -64,6 +64,7 @@ def run(
     from fakekube.cli.remote import client_of
     from fakekube.client.kubeconfig import ConfigError
     from fakekube.client.transport import TransportError
+    from fakekube.runtime.component import WrongOption
 
     if idle := [name for name in configs if name not in names]:
         raise OptionError(f"there is a configuration for {idle[0]}, which is not to run")
@@ -73,7 +74,7 @@ def run(
             asyncio.run(_run(client_of(server, kubeconfig), parts, lease, gates, webhook_host))
     except APIError as error:
         raise click.ClickException(error.message) from error
-    except (ConfigError, TransportError) as error:
+    except (ConfigError, TransportError, WrongOption) as error:
         raise click.ClickException(str(error)) from error
 
 

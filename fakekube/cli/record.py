@@ -13,7 +13,7 @@ import click
 import orjson
 
 from fakekube.cli.remote import client_of, told_in_a_sentence
-from fakekube.recording import exchanges, har
+from fakekube.recording import exchanges, har, report
 from fakekube.recording.lines import RecordingError
 from fakekube.util import files
 from fakekube.util.wallclock import RealClock
@@ -58,8 +58,8 @@ def _finish(source: Path, target: Path) -> None:
         raise click.ClickException(str(error)) from error
     files.write(target, har.archive(recording) if target.suffix == ARCHIVE else source.read_bytes())
     tests = {exchange.test for exchange in recording.exchanges if exchange.test}
-    of = f" of {len(tests)} tests" if tests else ""
-    click.echo(f"{target}: {len(recording.exchanges)} requests{of}", err=True)
+    of = f" of {report.counted(len(tests), 'test')}" if tests else ""
+    click.echo(f"{target}: {report.counted(len(recording.exchanges), 'request')}{of}", err=True)
 
 
 def record_command(command: tuple[str, ...], path: Path, *, secrets: bool, options: str = "") -> int:

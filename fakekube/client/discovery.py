@@ -4,7 +4,8 @@ Reads the aggregated documents (two requests for everything) and keeps them unti
 found, then asks once more: a CustomResourceDefinition may have come since.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -44,7 +45,7 @@ class Discovery:
     def __init__(self, rest: RESTClient) -> None:
         self._rest = rest
         self._entries: list[Entry] = []
-        self._by_kind: dict[tuple[str, str], list[Resource]] = {}
+        self._by_kind: Mapping[tuple[str, str], tuple[Resource, ...]] = {}
         self.stale: tuple[str, ...] = ()
 
     async def resource(self, name: str) -> Resource:
@@ -78,9 +79,7 @@ class Discovery:
 
     def _know(self, entries: list[Entry]) -> None:
         self._entries = entries
-        self._by_kind = {}
-        for entry in entries:
-            self._by_kind.setdefault(entry.resource.group_kind, []).append(entry.resource)
+        self._by_kind = _by_kind(tuple(entries))
 
     async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
         """Every resource that has all of ``verbs``, each once; read anew.
@@ -88,11 +87,7 @@ class Discovery:
         Each is in the version that the server prefers.
         """
         self._know(await self._load())
-        found: dict[GroupResource, Resource] = {}
-        for entry in self._entries:
-            if all(verb in entry.verbs for verb in verbs):
-                found.setdefault(entry.resource.group_resource, entry.resource)
-        return list(found.values())
+        return list(_preferred(tuple(self._entries), tuple(verbs)))
 
     async def _find(self, look: Callable[[], Resource | None], what: str) -> Resource:
         for refresh in (False, True):
@@ -154,6 +149,26 @@ def _aggregated(body: bytes) -> Served | None:
     return Served(tuple(_entries_of_groups(document)), tuple(
         api_version((group.get("metadata") or {}).get("name", ""), version["version"])
         for group in document["items"] for version in group["versions"] if version.get("freshness") == "Stale"))
+
+
+@memoized(16)
+def _preferred(entries: tuple[Entry, ...], verbs: tuple[str, ...]) -> tuple[Resource, ...]:
+    """Every resource that has all verbs, each in the version that comes first."""
+    found: dict[GroupResource, Resource] = {}
+    for entry in entries:
+        if all(verb in entry.verbs for verb in verbs):
+            found.setdefault(entry.resource.group_resource, entry.resource)
+    return tuple(found.values())
+
+
+@memoized(16)
+def _by_kind(entries: tuple[Entry, ...]) -> Mapping[tuple[str, str], tuple[Resource, ...]]:
+    """The resources of each group and kind, in their order."""
+    found: dict[tuple[str, str], tuple[Resource, ...]] = {}
+    for entry in entries:
+        kind = entry.resource.group_kind
+        found[kind] = (*found.get(kind, ()), entry.resource)
+    return MappingProxyType(found)
 
 
 def _entries_of_groups(document: Tree) -> Iterator[Entry]:

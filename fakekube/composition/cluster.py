@@ -238,7 +238,7 @@ class Cluster(Timed):
         self._plane.start()
         await self._controllers.start(
             self._own_client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
-            is_served=lambda: bool(self._front.servers), open_door=self._front.open_door)
+            is_served=lambda: bool(self._front.servers), serve_operator=self._front.serve_operator)
         if isinstance(self._clock, ManualClock):
             await self.driver.settle()
         self._world.begin(self.apiserver.storage)

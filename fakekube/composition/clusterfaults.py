@@ -108,7 +108,7 @@ class ClusterFaults:
         who asks while components start or stop, as they do themselves, is not waited for. What has
         died too often at this moment lives on in it.
         """
-        from fakekube.composition.doors import is_sender_dead
+        from fakekube.composition.operatorservers import is_sender_dead
 
         now = self.faults.clock.time()
         died, count = self._deaths.get(name, (now, 0))
@@ -128,7 +128,7 @@ class ClusterFaults:
         controllers = self._controllers
         try:
             with self._activity.busy():
-                if controllers.states[self._name_of(name)]:  # the dead do not die
+                if controllers.runs(self._name_of(name)):  # the dead do not die
                     await controllers.restart_controller(name)
         finally:
             self._restarting.pop(name, None)
@@ -136,7 +136,7 @@ class ClusterFaults:
 
     def _name_of(self, component: str) -> str:
         """Raises OptionError."""
-        return controller_name(component, list(self._controllers.states))
+        return controller_name(component, self._controllers.known)
 
     # what faults need of a server
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.types import ReadOnlyTree
     from fakekube.client.client import Client
     from fakekube.client.kubeconfig import Find
-    from fakekube.composition.doors import OpenDoor
+    from fakekube.composition.operatorservers import ServeOperator
     from fakekube.composition.serverobjects import ServerObjects
     from fakekube.runtime.addon import AddOn, AggregatedAPI, Conversion, Webhook
     from fakekube.runtime.builder import Declaration
@@ -243,12 +243,12 @@ class ControllerManager:
 
     async def start(
         self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
-        is_served: Callable[[], bool], open_door: "OpenDoor",
+        is_served: Callable[[], bool], serve_operator: "ServeOperator",
     ) -> None:
         """Start the controllers that the options name; ``client`` leads to the server.
 
         ``remembered`` are the states of components in a snapshot. ``is_served`` says whether the
-        cluster is on a port: clients then get answers between two imports; ``open_door`` lets
+        cluster is on a port: clients then get answers between two imports; ``serve_operator`` lets
         operators outside reach it. A controller that was stopped by name stays stopped.
         """
         from fakekube.cache.mutation import MutationDetector
@@ -266,7 +266,7 @@ class ControllerManager:
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "scheduler_config": _scheduler_configuration(options.scheduler_config),
                     "post": plane.calls.post,
-                    "find_cluster": self._find_cluster, "open_door": open_door,
+                    "find_cluster": self._find_cluster, "serve_operator": serve_operator,
                     "root_ca": plane.identity.root_ca,
                     "certificate_authority": plane.identity.find_authority,
                     "expression_warnings": expression_warnings(plane.apiserver),
@@ -337,10 +337,12 @@ class ControllerManager:
     @property
     def states(self) -> dict[str, bool]:
         """Whether each of the controllers runs, those that can be started by name included."""
+        return {name: self.runs(name) for name in self.known}
+
+    def runs(self, name: str) -> bool:
+        """Whether one of ``known`` runs."""
         manager = self._manager
-        return {
-            name: manager is not None and any(manager.is_running(part) for part in self._parts(name))
-            for name in self._known()}
+        return manager is not None and any(manager.is_running(part) for part in self._parts(name))
 
     @property
     def are_changing(self) -> bool:
@@ -358,7 +360,7 @@ class ControllerManager:
         unknown name.
         """
         async with self._changing:
-            name = cluster_options.controller_name(name, self._known())
+            name = cluster_options.controller_name(name, self.known)
             self._wanted[name] = True
             if self._manager is not None:
                 await self._start_one(self._manager, name)
@@ -384,7 +386,7 @@ class ControllerManager:
         Its queue and its caches are gone then. Raises OptionError for an unknown name.
         """
         async with self._changing:
-            name = cluster_options.controller_name(name, self._known())
+            name = cluster_options.controller_name(name, self.known)
             self._wanted[name] = False
             for part in self._parts(name):
                 if self._manager is not None and part in self._manager.names:
@@ -397,7 +399,7 @@ class ControllerManager:
         OptionError for an unknown name.
         """
         async with self._changing:
-            name = cluster_options.controller_name(name, self._known())
+            name = cluster_options.controller_name(name, self.known)
             self._wanted[name] = True
             if self._manager is not None:
                 together = await self._manager.stop_together(*self._parts(name))
@@ -413,9 +415,13 @@ class ControllerManager:
             if is_killable(component := self.find_component(part)):
                 component.kill()
 
-    def _known(self) -> list[str]:
-        running = self._manager.names if self._manager is not None else self.extra_names
-        return [*dict.fromkeys([*installed().entry_points, *running])]
+    @property
+    def known(self) -> list[str]:
+        """The names of the controllers that run or can be started by name."""
+        if self._manager is not None:
+            return [*dict.fromkeys([*installed().entry_points, *self._manager.names])]
+        of_addons = [part.name for _, made in self._made.values() for part in parts_of(made)]
+        return [*dict.fromkeys([*installed().entry_points, *self.extra_names, *of_addons])]
 
     def explain(self) -> Iterator[str]:
         """What the controllers wait for, as people read it."""

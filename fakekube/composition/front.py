@@ -4,6 +4,7 @@ The cluster's own controllers reach the server itself. What is written to files 
 somebody asks for it.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler, Request, Response, UserInfo
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.auditfile import AuditFile
-    from fakekube.composition.doors import Door
     from fakekube.composition.identity import Identity
+    from fakekube.composition.operatorservers import OperatorServer
     from fakekube.composition.recordingpath import RecordingPath
     from fakekube.composition.serving import Served
     from fakekube.composition.world import World
     from fakekube.recording.recorder import Recorder
 
 RECORDING = "/fakekube/v1/recording"
+RECORD_VARIABLE, SECRETS_VARIABLE = "FAKEKUBE_RECORD", "FAKEKUBE_RECORD_SECRETS"
+TEST_VARIABLE = "PYTEST_CURRENT_TEST"
+"""Set by pytest: ``tests/test_a.py::test_b (call)``."""
 
 
 def audit_file(name: str) -> "AuditFile | None":
@@ -37,17 +41,23 @@ def audit_file(name: str) -> "AuditFile | None":
 
 
 def recorder_of(record: "str | Recorder") -> "Recorder | None":
-    """The recorder that an option names: itself, or a file. Raises OptionError."""
+    """The recorder that an option names: itself, or a file; else one for the file that the
+    environment names, which is how tests are recorded that make their clusters themselves. Raises
+    OptionError.
+    """
     if not isinstance(record, str):
         return record
-    if not record:
+    file = record or os.environ.get(RECORD_VARIABLE, "")
+    if not file:
         return None
     from fakekube.recording.recorder import Recorder
 
     try:
-        return Recorder.to_file(Path(record))
+        made = Recorder.to_file(Path(file), secrets=not record and SECRETS_VARIABLE in os.environ)
     except (OSError, ValueError) as error:
-        raise OptionError(f"record: {record}: {error}") from error
+        raise OptionError(f"record: {file}: {error}") from error
+    made.test = os.environ.get(TEST_VARIABLE, "").rpartition(" (")[0]
+    return made
 
 
 class Front:
@@ -97,17 +107,18 @@ class Front:
             allow_hosts=options.allow_host, allow_origins=options.allow_origin,
             names=[name for name in (options.advertise_address,) if name], outside=world.outside if is_virtual else None)
 
-    async def open_door(self, user: "UserInfo", begun: "Callable[[], None]") -> "Door":
+    async def serve_operator(self, user: "UserInfo", begun: "Callable[[], None]") -> "OperatorServer":
         """Let a run of an operator outside reach the cluster as ``user``, by a port and a token of
         its own.
 
         ``begun`` is called when it has begun to watch, or to write. Raises OSError.
         """
-        from fakekube.composition.doors import LOOPBACK, Door
+        from fakekube.composition.operatorservers import LOOPBACK, OperatorServer
 
-        door = Door(lambda: self.transport.handler, self._server.authenticator, user, begun)
-        await door.open(self._made(door, LOOPBACK, 0, insecure=False))
-        return door
+        server = OperatorServer(
+            lambda: self.transport.handler, self._server.authenticator, user, begun, self._world.outside.processes)
+        await server.start(self._made(server, LOOPBACK, 0, insecure=False))
+        return server
 
     def record(self, recorder: "Recorder | None") -> None:
         """Let a recorder take what is asked from now on, in place of another."""

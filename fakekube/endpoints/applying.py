@@ -76,14 +76,19 @@ def apply_of(
 
 
 def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
-    """The object through its schema. Of a custom one, what the apply left alone is the stored
+    """The object through its schema, its managedFields aside: these are the server's own, and
+    nobody ever changes them in place. Of a custom object, what the apply left alone is the stored
     object's own, which has been there, and goes on to be shared.
     """
     codec = scope.reader(scope.gvk)
     assert codec is not None
     kept = shared_parts(tree, old) if old is not None and scope.is_custom and scope.kind.conversion is None else {}
-    tree = orjson.loads(orjson.dumps({**tree, **dict.fromkeys(kept, LEFT_OUT)} if kept else tree))
-    tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    decoded = codec.decode(tree, converter=True).tree
+    metadata = dict(tree.get("metadata") or {})
+    managed = metadata.pop("managedFields", None)
+    read: Tree = orjson.loads(orjson.dumps({**tree, **dict.fromkeys(kept, LEFT_OUT), "metadata": metadata}))
+    read["kind"], read["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
+    decoded = codec.decode(read, converter=True).tree
     decoded.update(kept)
+    if managed is not None:
+        decoded["metadata"]["managedFields"] = managed
     return decoded

@@ -7,7 +7,7 @@ calm one, or the shrunk failure. Fixtures of modules and sessions live on betwee
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,11 @@ from fakekube.exploration.seeds import SeedsError, seeds_of
 from fakekube.exploration.strategies import Calm, StrategyError, strategies_of
 from fakekube.exploration.targets import TargetError, calm_of, looked_at, requests_of
 from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.claims import Broken
 from fakekube.testing.history import History
+from fakekube.testing.temporal import HistoryError
 from fakekube.util.choices import Choices
-from fakekube.util.collector import frozen
+from fakekube.util.collector import collected_by_run
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -52,12 +54,14 @@ class ItemRun:
         self.options: Mapping[str, Any] = {}
         self.seeds: Any = None  # what the option ``explore`` says, once fixtures have said it
         self.failure = self.history = ""
+        self.broken: Broken | None = None  # the claim that was
         self.histories: list[History] = []
 
     def take(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """One report was made; after that of the call clusters are taken down."""
         if report.failed and not self.failure:
             self.failure = getattr(report, FOUND, "") or _reason(item, call)
+            self.broken = _broken(call)
         if report.when != "call":
             return
         used = getattr(item, "funcargs", None) or {}
@@ -116,9 +120,16 @@ def _reason(item: pytest.Item, call: pytest.CallInfo[None]) -> str:
     """
     if call.excinfo is None:  # a test that was to fail, and did not
         return call.when
+    if isinstance(call.excinfo.value, HistoryError) and call.excinfo.value.reason:
+        return call.excinfo.value.reason
     places = [(str(entry.path), entry.lineno) for entry in call.excinfo.traceback]
     own = [place for place in places if place[0] == str(item.path)] or places
     return f"{call.when} {call.excinfo.typename} {own[-1:]}"
+
+
+def _broken(call: pytest.CallInfo[None]) -> Broken | None:
+    """How the claim was broken by which a test fails, if it does by one."""
+    return call.excinfo.value.broken if call.excinfo is not None and isinstance(call.excinfo.value, HistoryError) else None
 
 
 class _Sibling:
@@ -130,6 +141,10 @@ class _Sibling:
     def listchain(self) -> list[Any]:
         """The collectors above, and this one."""
         return [*self._above, self]
+
+
+def _leave_alone() -> None:
+    """What a process that is not ours alone does about its garbage after each run."""
 
 
 class ExploredItem:
@@ -145,6 +160,7 @@ class ExploredItem:
         self._item, self._next, self._explore, self._key = item, nextitem, explore, key
         self._sections = list(item._report_sections)
         self._properties = list(item.user_properties)
+        self._end_run: Callable[[], object] = _leave_alone
 
     def _run(
         self, choices: Choices | None, *, tells: bool = False, target: str | None = None,
@@ -153,7 +169,9 @@ class ExploredItem:
         item._report_sections[:], item.user_properties[:] = self._sections, self._properties
         run = item.stash[self._key] = ItemRun(choices, tells=tells, target=target)
         sibling: Any = _Sibling(item)
-        return run, runtestprotocol(item, log=False, nextitem=sibling)
+        reports = runtestprotocol(item, log=False, nextitem=sibling)
+        self._end_run()
+        return run, reports
 
     def reports(self) -> list[pytest.TestReport]:
         """Run all, and return what is to be told."""
@@ -166,7 +184,7 @@ class ExploredItem:
                     f"{self._item.nodeid}: explore needs a cluster of the test's own: {', '.join(OWN_CLUSTERS)}")
             # the process of a part of a sweep is its own
             is_ours = bool(self._item.config.getoption("fakekube_findings"))
-            with frozen() if is_ours else nullcontext():
+            with collected_by_run() if is_ours else nullcontext(_leave_alone) as self._end_run:
                 explored = self._explored(calm.options, explore)
             story = ""
             if explored.found is not None:
@@ -210,7 +228,7 @@ class ExploredItem:
         elif run.choices is not None:
             found = found._replace(deviations=tuple(run.choices.deviations))
         failed = next(report for report in reports if report.failed)
-        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories))
+        text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories, run.broken))
         failed.sections.append((SECTION, text))
         if len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
             reports.append(failed)

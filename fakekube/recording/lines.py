@@ -39,12 +39,13 @@ def dump(line: Tree) -> bytes:
 
 def of_answer(
     cluster: str, number: int, test: str, time: float, until: float, method: str, path: str,
-    query: Mapping[str, list[str]], headers: Mapping[str, str], user: str, groups: tuple[str, ...], body: bytes,
-    code: int, content_type: str, answer_headers: Headers, answer: bytes, stream: str, *, secrets: bool,
+    query: Mapping[str, list[str]], headers: Mapping[str, str], canonical: bool, user: str, groups: tuple[str, ...],
+    body: bytes, code: int, content_type: str, answer_headers: Headers, answer: bytes, stream: str, *, secrets: bool,
 ) -> bytes:
     """The line of an answered request; without ``secrets`` what is secret is masked.
 
-    ``stream`` is ``watch``, ``text`` or ``session`` where the answer is no body.
+    ``canonical`` is that of the Request; ``stream`` is ``watch``, ``text`` or ``session`` where the
+    answer is no body.
     """
     hide = not secrets and _hides(path)
     line: Tree = {
@@ -55,7 +56,7 @@ def of_answer(
     if user:
         line["user"], line["groups"] = user, groups
     if body:
-        line |= _content("body", body, hide=hide, is_json=False)
+        line |= _content("body", body, hide=hide, is_json=canonical)
     line |= {"code": code, "contentType": content_type, "answerHeaders": answer_headers}
     if hide:
         line["masked"] = True

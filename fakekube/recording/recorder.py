@@ -30,15 +30,16 @@ FRAME_FIELDS = 6
 class Recorder:
     """Takes entries of any number of clusters, and gives lines to ``write``.
 
-    ``test`` is the test that runs. Values of Secrets, tokens and credentials are masked, unless
-    ``secrets`` asks for them. It may be used from several threads.
+    ``test`` is the test that runs; of ``pending`` no lines were made yet. Values of Secrets, tokens
+    and credentials are masked, unless ``secrets`` asks for them. It may be used from several
+    threads.
     """
 
     def __init__(self, write: Callable[[bytes], None], *, secrets: bool = False, name: str = "") -> None:
         self._write, self._secrets, self._name = write, secrets, name
         self.test = ""
         self._clusters = 0
-        self._pending: list[tuple[Any, ...]] = []
+        self.pending: list[tuple[Any, ...]] = []
 
     @classmethod
     def to_file(cls, path: Path, *, secrets: bool = False) -> Self:
@@ -69,14 +70,14 @@ class Recorder:
 
     def add(self, entry: tuple[Any, ...]) -> None:
         """Take an entry: the arguments of ``lines.of_answer`` or ``lines.of_frame``."""
-        pending = self._pending
+        pending = self.pending
         pending.append(entry)
         if len(pending) >= MOST_PENDING:
             self.flush()
 
     def flush(self) -> None:
         """Make lines of what has come."""
-        entries, self._pending = self._pending, []
+        entries, self.pending = self.pending, []
         if entries:
             secrets = self._secrets
             self._write(b"".join([
@@ -98,30 +99,36 @@ class RecordedHandler:
     """A Handler around another one, of one cluster."""
 
     def __init__(self, handler: Handler, recorder: Recorder, clock: Clock, cluster: str) -> None:
-        self._handler, self._recorder, self._clock, self._cluster = handler, recorder, clock, cluster
+        self._handle, self._recorder, self._time, self._cluster = handler.handle, recorder, clock.time, cluster
         self._number = 0
 
     async def handle(self, request: Request) -> Response:
         """The other one's answer."""
         number = self._number = self._number + 1
-        recorder, clock = self._recorder, self._clock
-        test, began = recorder.test, clock.time()
-        response = await self._handler.handle(request)
-        user, stream = request.user, ""
-        if response.stream is not None:
-            stream = "watch" if response.is_watch else "text"
-            response.stream = _RecordedStream(response.stream, self, number, request.path)
-        elif response.session is not None:
-            stream = "session"
-        recorder.add((
-            self._cluster, number, test, began, clock.time(), request.method, request.path, request.query, request.headers,
-            "" if user is None else user.name, () if user is None else user.groups, request.body,
-            response.status, response.content_type, tuple(response.own_headers), response.body, stream))
+        recorder, time = self._recorder, self._time
+        test, began = recorder.test, time()
+        response = await self._handle(request)
+        user, headers = request.user, response.own_headers
+        stream = "" if response.stream is None and response.session is None else self._stand_in(number, request, response)
+        pending = recorder.pending
+        pending.append((  # not by a call, which costs as much as all of this
+            self._cluster, number, test, began, time(), request.method, request.path, request.query, request.headers,
+            request.canonical, "" if user is None else user.name, () if user is None else user.groups, request.body,
+            response.status, response.content_type, tuple(headers) if headers else (), response.body, stream))
+        if len(pending) >= MOST_PENDING:
+            recorder.flush()
         return response
+
+    def _stand_in(self, number: int, request: Request, response: Response) -> str:
+        """Note what a stream tells from now on; what kind it is."""
+        if response.stream is None:
+            return "session"
+        response.stream = _RecordedStream(response.stream, self, number, request.path)
+        return "watch" if response.is_watch else "text"
 
     def told(self, number: int, frame: Frame | None, path: str) -> None:
         """Take a frame, or the end, of the stream that answers a request for a path."""
-        self._recorder.add((self._cluster, number, self._clock.time(), frame, path, self._number))
+        self._recorder.add((self._cluster, number, self._time(), frame, path, self._number))
 
 
 class _RecordedStream:

@@ -25,19 +25,25 @@ class Found(NamedTuple):
     groups: tuple[str, ...] = ()  # API groups that are served
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of them: ``1 test``, ``2 tests``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def of_plan(conversations: Sequence[Conversation], found: Found, *, alone: bool = False) -> Iterator[str]:
     """Lines on what would be done; ``alone`` says that what others notice is played."""
     steps = [step for conversation in conversations for step in conversation.steps]
     played = [step for step in steps if not step.reason]
     namespaces = sum(len(conversation.namespaces) for conversation in conversations)
-    yield f"{found.url}: Kubernetes {found.release}, {found.nodes} nodes"
+    yield f"{found.url}: Kubernetes {found.release}, {counted(found.nodes, 'node')}"
     if any(conversation.idle for conversation in conversations):
         yield "it has no nodes: no pod runs there, and what follows from that does not count"
     if found.namespaces:
         names = ", ".join(found.namespaces[:MOST_REASONS]) + (" ..." if len(found.namespaces) > MOST_REASONS else "")
         end = ", and what is made would be noticed there" if alone else ", which are left alone"
-        yield f"it is in use: there are {len(found.namespaces)} namespaces of others ({names}){end}"
-    yield (f"{len(played)} of {len(steps)} requests of {len(conversations)} tests are played, in {namespaces} namespaces "
+        yield f"it is in use: {counted(len(found.namespaces), 'namespace')} of others ({names}){end}"
+    yield (f"{len(played)} of {counted(len(steps), 'request')} of {counted(len(conversations), 'test')} are played, "
+           f"in {counted(namespaces, 'namespace')} "
            f"{PREFIX}*, which are deleted at the end:")
     total: Counter[str] = Counter()
     for conversation in conversations:
@@ -110,7 +116,8 @@ def of_plays(plays: Sequence[Played], *, state: bool = False) -> Iterator[str]:
             yield f"  still there: {', '.join(played.left)}"
     sums = totals(plays)
     rest = f", {sums.uncounted} only in what controllers write or users may" if sums.uncounted else ""
-    yield f"verify: {sums.played} requests of {len(plays)} tests: {sums.equal} equal, {sums.differ} differ{rest}"
+    asked = f"{counted(sums.played, 'request')} of {counted(len(plays), 'test')}"
+    yield f"verify: {asked}: {sums.equal} equal, {sums.differ} differ{rest}"
 
 
 def tree(plays: Sequence[Played], found: Found) -> Tree:

@@ -15,6 +15,7 @@ from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import PODS
 from fakekube.client.transport import TransportError
+from fakekube.runtime.ownwrites import OwnWrites
 from fakekube.util.tasks import turn
 
 T = TypeVar("T")
@@ -28,10 +29,12 @@ yields.
 
 
 class PodControl:
-    """Creates and deletes pods, and records ``SuccessfulCreate`` and its like for their owner."""
+    """Creates and deletes pods, and records ``SuccessfulCreate`` and its like for their owner;
+    notes in ``own_writes`` what it creates.
+    """
 
-    def __init__(self, client: Client, recorder: Recorder) -> None:
-        self._client, self._recorder = client, recorder
+    def __init__(self, client: Client, recorder: Recorder, own_writes: OwnWrites | None = None) -> None:
+        self._client, self._recorder, self._own_writes = client, recorder, own_writes
 
     async def create(self, owner: ReadOnlyTree, pod: Tree) -> Tree:
         """Create a pod and say so.
@@ -44,6 +47,8 @@ class PodControl:
             if not isinstance(error, APIError) or not is_namespace_terminating(error):
                 self._recorder.event(owner, "Warning", "FailedCreate", f"Error creating: {error}")
             raise
+        if self._own_writes is not None:
+            self._own_writes.note(meta.key_of(owner), PODS, made)
         self._recorder.event(owner, "Normal", "SuccessfulCreate", f"Created pod: {meta.name_of(made)}")
         return made
 

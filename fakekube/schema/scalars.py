@@ -16,6 +16,7 @@ from fakekube.apimachinery import quantity, times
 from fakekube.apimachinery.gojson import type_name
 from fakekube.apimachinery.types import Json
 from fakekube.schema.walk import DecodeError, Walk
+from fakekube.util.memory import memoized
 
 Acceptor = Callable[[Json], bool]
 ChangeAcceptor = Callable[[Json, Json], bool]
@@ -266,15 +267,32 @@ class Amount(Shape):
         return "0"
 
 
+@memoized(8192)
+def _canonical_time(text: str) -> str | None:
+    """A Time as it is written, None for the zero time. Raises ValueError."""
+    seconds = times.parse_time(text)
+    return None if seconds == _ZERO_TIME_SECONDS else times.format_time(seconds)
+
+
+@memoized(8192)
+def _canonical_micro_time(text: str) -> str | None:
+    """A MicroTime as it is written, None for the zero time. Raises ValueError."""
+    seconds = times.parse_micro_time(text)
+    return None if seconds == _ZERO_TIME_SECONDS else times.format_micro_time(seconds)
+
+
 class Time(Shape):
     """A metav1.Time: whole seconds, UTC."""
 
     omittable = False
+    _canonical = staticmethod(_canonical_time)
 
     def acceptor(self, *, nonzero: bool) -> Acceptor:
+        canonical = self._canonical
+
         def accept(value: Json) -> bool:
             try:
-                return value.__class__ is str and self._canonical(value) == value
+                return isinstance(value, str) and canonical(value) == value
             except ValueError:
                 return False
 
@@ -288,17 +306,11 @@ class Time(Shape):
         except ValueError as error:
             raise DecodeError(str(error)) from None
 
-    def _canonical(self, text: str) -> str | None:
-        seconds = times.parse_time(text)
-        return None if seconds == _ZERO_TIME_SECONDS else times.format_time(seconds)
-
 
 class MicroTime(Time):
     """A metav1.MicroTime: six fraction digits, UTC."""
 
-    def _canonical(self, text: str) -> str | None:
-        seconds = times.parse_micro_time(text)
-        return None if seconds == _ZERO_TIME_SECONDS else times.format_micro_time(seconds)
+    _canonical = staticmethod(_canonical_micro_time)
 
 
 class IntOrString(Shape):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.fleet import Fleet
@@ -21,7 +21,9 @@ OF_OTHERS = ("port", "bind_address", "insecure", "kubeconfig", "fleet")
 FLEET = "manager,worker1,worker2"
 
 
-async def fake_cluster(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Cluster]":
+async def fake_cluster(
+    _fakekube_made_with: dict[str, Any], _fakekube_checking: "Callable[[Any], Any]",
+) -> "AsyncIterator[Cluster]":
     """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``,
     ``run_until``.
     """
@@ -33,10 +35,13 @@ async def fake_cluster(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Cl
     except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as cluster:
-        yield cluster
+        with _fakekube_checking(cluster):
+            yield cluster
 
 
-async def fake_fleet(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Fleet]":
+async def fake_fleet(
+    _fakekube_made_with: dict[str, Any], _fakekube_checking: "Callable[[Any], Any]",
+) -> "AsyncIterator[Fleet]":
     """Several clusters with one clock in the test's own event loop, by name: ``manager``,
     ``worker1``, ``worker2``, unless the option ``fleet`` says otherwise.
     """
@@ -49,7 +54,8 @@ async def fake_fleet(_fakekube_made_with: dict[str, Any]) -> "AsyncIterator[Flee
     except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as fleet:
-        yield fleet
+        with _fakekube_checking(fleet):
+            yield fleet
 
 
 def plugin(asyncio: bool) -> Any:

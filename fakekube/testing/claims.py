@@ -73,7 +73,7 @@ class Question:
         self.predicate, self._each, self._one_is_enough = predicate, each, one_is_enough
         self.looks: Mapping[Look, None] = {}
         self.asked = 0  # so often
-        self.decided_by = ""  # the object of ``each`` that decided the answer
+        self.decided_by = ""  # the object of ``each`` that decided the answer, or gave none
         self._answer = self._is_asked = False
         self._at = 0.0
 
@@ -96,35 +96,54 @@ class Question:
     def _ask_of_each(self, each: Resource, state: State, ask: Ask) -> bool:
         self.looks = state.looks_at_all_of(each)
         for tree in state.changed(each):
+            metadata = tree["metadata"]
+            name = "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)
+            self.decided_by = f" of {each.plural} {name}"
             if self._called(tree, ask) == self._one_is_enough:
-                metadata = tree["metadata"]
-                name = "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)
-                self.decided_by = f" of {each.plural} {name}"
                 return self._one_is_enough
+        self.decided_by = ""
         return not self._one_is_enough
 
     def _called(self, about: Any, ask: Ask) -> bool:
-        answer, error = answer_of(lambda: ask(lambda: self.predicate(about)))
+        answer, error = answer_of(lambda: ask(lambda: _truth(self.predicate(about))))
         if isinstance(error, Refused):
             raise error
         if error is not None:
             hint = ": it looks at the state that it is given, and asks no cluster" if isinstance(error, APIError) else ""
             text = str(error).partition("\n")[0]
             raise Refused(f"raised {type(error).__name__}: {text}{hint}") from error
-        if inspect.iscoroutine(answer):
-            answer.close()
-        if inspect.isawaitable(answer) or inspect.isasyncgen(answer):
-            raise Refused(f"gave back a {type(answer).__name__}: it looks at the state that it is given, and awaits nothing")
-        if inspect.isgenerator(answer) or callable(answer):
-            raise Refused(f"gave back a {type(answer).__name__}, which is always true: say any(...) or all(...), or call it")
         return bool(answer)
+
+
+def _truth(answer: Any) -> bool:
+    """Whether an answer is a yes. Raises Refused for one that says nothing."""
+    if inspect.iscoroutine(answer):
+        answer.close()
+    if inspect.isawaitable(answer) or inspect.isasyncgen(answer):
+        raise Refused(f"gave back a {type(answer).__name__}: it looks at the state that it is given, and awaits nothing")
+    if inspect.isgenerator(answer) or callable(answer):
+        raise Refused(f"gave back a {type(answer).__name__}, which is always true: say any(...) or all(...), or call it")
+    return bool(answer)
 
 
 @dataclass(frozen=True)
 class Claim(ABC):
-    """What must be true of the states of a cluster."""
+    """What must be true of the states of a cluster.
+
+    Raises TypeError for what is no predicate, and for a resource that is none; ValueError for what
+    is no duration.
+    """
 
     predicate: Predicate
+
+    def __post_init__(self) -> None:
+        each, then = getattr(self, "each", None), getattr(self, "then", self.predicate)
+        for predicate in (self.predicate, then):
+            if not callable(predicate):
+                raise TypeError(f"{type(self).__name__}: {predicate!r} is no predicate: say a function of the state")
+        if each is not None and not isinstance(each, Resource):
+            raise TypeError(f"{type(self).__name__}: each={each!r} is no resource: say PODS of fakekube.client.resources")
+        self._limit_seconds()
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -142,6 +161,9 @@ class Claim(ABC):
     @property
     def limit_seconds(self) -> float | None:
         """How long it may take what is to come."""
+        return self._limit_seconds()
+
+    def _limit_seconds(self) -> float | None:
         within: Duration | None = getattr(self, "within", None)
         return None if within is None else seconds_of(within)
 
@@ -306,7 +328,7 @@ class Check:
             try:
                 answers.append(question.ask(state, self._ask))
             except Refused as refused:
-                text = f"{describe(question.predicate)} {refused}, when it was asked {state.moment}"
+                text = f"{describe(question.predicate)} {refused}, when it was asked{question.decided_by} {state.moment}"
                 return Broken(self.claim, text, state.last, refused.__cause__, state.member)
         verdict = self.claim.look(self, state, *answers)
         self.is_first = False

@@ -48,6 +48,13 @@ class FleetState(Mapping[str, Present]):
         return self.at
 
     @property
+    def change(self) -> "Change | None":
+        """The change that led here; ``member`` says where."""
+        for state in self._states.values():
+            state.looked_at[()] = None
+        return self._latest.change
+
+    @property
     def started(self) -> float:
         """When the clusters began."""
         return self._latest.started

@@ -257,6 +257,8 @@ class History:
 
         if isinstance(where, History):
             return where
+        if isinstance(where, Mapping):
+            raise OptionError('a fleet has a history for each of its clusters: ask about fleet["manager"], say')
         if isinstance(where, BackgroundCluster):
             return cls(where.snapshot())
         return cls(where if isinstance(where, Snapshot) else where.snapshot())

@@ -1,7 +1,8 @@
 """One run of an operator outside of the cluster: a process, a function in a thread, or kopf.
 
 Each run is watched by a thread, which ends when the run has ended. ``kill`` returns at once; what a
-run does afterwards reaches nobody, since its door is shut by then (``composition/doors.py``).
+run does afterwards reaches nobody, since its server has ended by then
+(``composition/operatorservers.py``).
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -57,6 +59,11 @@ class OperatorRun(ABC):
     def begin(self) -> None:  # noqa: B027 - most begin in their thread
         """Begin, as far as that needs no time. Raises OSError."""
 
+    @property
+    def process(self) -> int | None:
+        """The number of its process, once it has begun; None for what runs in this one."""
+        return None
+
     @abstractmethod
     def work(self) -> None:
         """Run to the end, in a thread. Raises what it died of."""
@@ -88,6 +95,11 @@ class CommandRun(OperatorRun):
             self._process = subprocess.Popen(  # noqa: S603 - the user's own operator
                 self._arguments, env=environment, cwd=self._directory, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def process(self) -> int | None:
+        """The number of the process."""
+        return self._process.pid if self._process is not None else None
 
     def work(self) -> None:
         """Wait for the process. Raises OperatorDied unless its exit code is 0."""
@@ -156,8 +168,8 @@ class KopfRun(OperatorRun):
         """Run kopf until it ends. Raises what it raises."""
         import kopf
 
-        vault = _vault(self.kubeconfig)
-        values = {"standalone": True, **copy.deepcopy(dict(self._values))}  # what it keeps in them dies with it
+        vault, executor = _vault(self.kubeconfig), ThreadPoolExecutor()
+        values = {"standalone": True, **_copied(self._values, executor)}
         if "namespaces" not in values and "clusterwide" not in values:
             values["clusterwide"] = True
         loop = asyncio.new_event_loop()
@@ -174,6 +186,7 @@ class KopfRun(OperatorRun):
             with self._lock:
                 self._loop = None
             _clean(loop, vault)
+            executor.shutdown(wait=False, cancel_futures=True)
 
     def kill(self) -> None:
         """Stop its loop where it is: no handler goes on, and none is told."""
@@ -181,6 +194,26 @@ class KopfRun(OperatorRun):
             self._is_dead = True
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+def _copied(values: Mapping[str, Any], executor: ThreadPoolExecutor) -> dict[str, Any]:
+    """Arguments of kopf for one run: what it keeps in them dies with it, as far as they can be
+    copied. Its handlers run in an ``executor`` of its own, unless the settings have a special one.
+    """
+    import kopf
+
+    settings = values.get("settings") or kopf.OperatorSettings()
+    given, workers = settings.execution.executor, settings.execution.max_workers
+    copied = {"settings": copy.deepcopy(settings, {id(given): executor if isinstance(given, ThreadPoolExecutor) else given})}
+    if workers is not None:
+        copied["settings"].execution.max_workers = workers
+    for name, value in values.items():
+        if name != "settings":
+            try:
+                copied[name] = copy.deepcopy(value)
+            except TypeError:  # a lock, say
+                copied[name] = value
+    return copied
 
 
 def _vault(kubeconfig: Path) -> "Vault":

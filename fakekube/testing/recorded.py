@@ -1,10 +1,16 @@
-"""Records what the tests of one run of pytest ask of their clusters: ``--fakekube-record FILE``."""
+"""Records what the tests of one run of pytest ask of their clusters: ``--fakekube-record FILE``.
 
+The cluster of the fixture is given a recorder; of clusters that a test makes by itself, in another
+process too, the environment says where they are recorded.
+"""
+
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fakekube.composition.front import RECORD_VARIABLE, SECRETS_VARIABLE
 from fakekube.recording.recorder import Recorder
 
 
@@ -18,6 +24,9 @@ class RecordedTests:
             self.recorder = Recorder.to_file(path, secrets=secrets)
         except OSError as error:
             raise pytest.UsageError(f"--fakekube-record: {error}") from error
+        wanted = {RECORD_VARIABLE: str(path.absolute()), **({SECRETS_VARIABLE: "true"} if secrets else {})}
+        self._before = {name: os.environ.get(name) for name in wanted}
+        os.environ.update(wanted)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -29,3 +38,11 @@ class RecordedTests:
     def pytest_sessionfinish(self) -> None:
         """Write what is left."""
         self.recorder.flush()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the environment as it was."""
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -76,6 +76,10 @@ class Checking:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._run(self._running.finish if error is None else partial(self._running.abandon, error))
 
+    def give_up(self) -> None:
+        """End it without a verdict."""
+        self._run(self._running.give_up)
+
     def _run(self, function: Callable[[], None]) -> None:
         """Call it on the cluster's loop."""
         if isinstance(self._where, BackgroundCluster):
@@ -110,7 +114,7 @@ class Running:
         """Look at the present state, and at each that follows. Raises HistoryError."""
         self._begin()
         if self._error is not None:
-            self._end()
+            self.give_up()
         self._raise_error()
 
     def _begin(self) -> None:
@@ -153,16 +157,17 @@ class Running:
             if broken is not None:
                 self._error = self._error_of(broken)
                 break
-        self._end()
+        self.give_up()
         self._raise_error()
 
     def abandon(self, error: BaseException) -> None:
         """The block ends with an error of its own, which gets a note of a claim that is broken."""
-        self._end()
+        self.give_up()
         if self._error is not None and self._error is not error:
             error.add_note(f"and a claim was broken: {self._error}")
 
-    def _end(self) -> None:
+    def give_up(self) -> None:
+        """Look no longer, and leave no failure behind."""
         self._stop()
         if self._thread is not None:
             self._thread.end()
@@ -211,7 +216,7 @@ class Running:
         self._driver.fail(self._error, at_once=True)
 
     def _error_of(self, broken: Broken) -> HistoryError:
-        cluster = self._members[broken.member]
+        cluster = self._members.get(broken.member) or next(iter(self._members.values()))
         server, begun = cluster.apiserver, cluster.apiserver.first_objects.started
         # not cluster.snapshot(), which asks components, who may be in the middle of something
         storage = server.unasked.add_to(server.storage.fork())

@@ -28,11 +28,21 @@ Since = int | str | None
 class HistoryError(AssertionError):
     """A history is not as it must be.
 
-    The text has the writes that led there, the seed, and how to replay it. ``claim`` is what was
-    claimed of it, where it was by a claim.
+    The text has the writes that led there, the seed, and how to replay it. ``broken`` says what was
+    claimed of it, and which change was not as claimed, where it was by a claim.
     """
 
-    claim: Claim | None = None
+    broken: Broken | None = None
+
+    @property
+    def reason(self) -> str:
+        """What is equal of two errors if the same is wrong: the claim, and the kind of error that a
+        predicate raised. Empty where there was no claim.
+        """
+        if self.broken is None:
+            return ""
+        claim, error = self.broken.claim, self.broken.error
+        return f"{claim}" if error is None else f"{claim} {type(error).__name__}"
 
 
 def eventually(where: "Where", predicate: Predicate, *, within: Duration | None = None, since: Since = None) -> int:
@@ -108,7 +118,7 @@ def judge(where: "Where", claim: Claim, *, since: Since = None) -> int:
 def error_of(broken: Broken, history: History) -> HistoryError:
     """What is raised for a claim that is not true of a history."""
     error = HistoryError("\n".join([broken.text, *explain.explanation(history, broken.change)]))
-    error.claim = broken.claim
+    error.broken = broken
     return error
 
 

@@ -156,7 +156,10 @@ class Choices:
 
         Where it cannot nobody needs to ask, nor to make a label.
         """
-        return self._rate(group) > 0 if self._planned is None else bool(self._planned_labels)
+        if self._planned is not None:
+            return bool(self._planned_labels)
+        rate = self._rates.get(group)
+        return (self._draw_rate(group) if rate is None else rate) > 0
 
     def pick(self, label: str, count: int, group: str = "") -> int:
         """Which of ``count`` possibilities, from 0 on, which is the calm run's.
@@ -189,17 +192,17 @@ class Choices:
                 return _CALM
             nth = times[label] = times.get(label, 0) + 1
             return min(planned.get((label, nth), 0), count - 1), nth
-        rate = self._rate(group)
+        rate = self._rates.get(group)
+        if rate is None:
+            rate = self._draw_rate(group)
         if not rate:
             return _CALM
         nth = times[label] = times.get(label, 0) + 1
         share = bits_of(f"{self.seed} {nth} {label}") / _ALL
         return (1 + int(share / rate * (count - 1)) if share < rate else 0), nth
 
-    def _rate(self, group: str) -> float:
-        rate = self._rates.get(group)
-        if rate is None:
-            rate = self._rates[group] = RATES[bits_of(f"{self.seed} how often {group}") % len(RATES)]
+    def _draw_rate(self, group: str) -> float:
+        rate = self._rates[group] = RATES[bits_of(f"{self.seed} how often {group}") % len(RATES)]
         return rate
 
 

@@ -181,11 +181,11 @@ class ManualClock(Clock):
 
         A lazy timer that time has passed fires first.
         """
-        due = self.next_due()
-        if due is None:
-            return False
-        self._time = max(self._time, due)
-        lazy = self._lazy.due()
+        lazy, due = self._lazy.due(), self._timers.due()
+        if lazy is None or lazy > self._time:
+            if due is None:
+                return False
+            self._time = max(self._time, due)
         timer = (self._lazy if lazy is not None and lazy <= self._time else self._timers).pop()
         timer.cancelled = True
         if not timer.daemon:

@@ -94,7 +94,7 @@ class ChosenTimerHeap(TimerHeap):
         """Take one of the first timers out; ``due`` must have been asked just before."""
         entries = self._entries
         first = heapq.heappop(entries)
-        if self.due() != first[0]:
+        if not entries or entries[0][0] != first[0] or self.due() != first[0]:
             return first[2]
         together = [first]
         while len(together) < MOST_OF_ONE_INSTANT and self.due() == first[0]:

@@ -62,13 +62,13 @@ def test_nothing_is_done_before_it_was_shown(
     assert (shown.returncode, shown.stderr.splitlines()[-1]) == (1, "Error: nothing was done: say --yes to go on")
     lines = shown.stdout.splitlines()
     assert f"{target.url}: Kubernetes 1.37, 0 nodes" in lines
-    assert "it is in use: there are 1 namespaces of others (theirs), which are left alone" in lines
+    assert "it is in use: 1 namespace of others (theirs), which are left alone" in lines
     assert "      1 create configmaps" in lines
     assert "      1 without a namespace: --allow-cluster-scoped plays it, with a name of its own: create priorityclasses" in lines
     assert namespaces(target) == ["default", "theirs"]
     done = fakekube("verify", "--against", str(target.kubeconfig), "--yes", *tests)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].endswith(" of 1 tests: 5 equal, 0 differ")
+    assert done.stdout.splitlines()[-1].endswith(" of 1 test: 5 equal, 0 differ")
     assert namespaces(target) == ["default", "theirs"]
     theirs = target.call(lambda inner: inner.client.get(CONFIG_MAPS, "a"))
     assert theirs["data"] == {"k": "theirs"}

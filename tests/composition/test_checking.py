@@ -65,7 +65,7 @@ async def test_the_running_call_raises_at_the_first_state_that_breaks_a_claim(cl
             with broken(text) as caught:
                 await cluster.advance("10m")
             assert cluster.clock.time() == pytest.approx(BEGAN + seconds)
-        assert caught.value.claim is claim
+        assert caught.value.broken.claim is claim
         await cluster.advance("10m")
 
 
@@ -369,6 +369,13 @@ async def test_a_claim_about_a_fleet_looks_at_all_of_it() -> None:
 # predicates that give no answer
 
 
+class HasNoTruth:
+    """As an array is."""
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth of several is ambiguous")
+
+
 async def awaits(_) -> bool:
     return await asyncio.sleep(0, True)
 
@@ -379,6 +386,7 @@ async def awaits(_) -> bool:
     (awaits, "awaits .* gave back a coroutine: it looks at the state that it is given, and awaits nothing"),
     (lambda state: (one for one in state.list(PODS)), r"gave back a generator, which is always true: say any\(...\)"),
     (lambda state: state.list, "gave back a method, which is always true"),
+    (lambda _: HasNoTruth(), "raised ValueError: the truth of several is ambiguous"),
 ])
 async def test_a_predicate_that_gives_no_answer_breaks_its_claim(predicate, text: str) -> None:
     """Given predicates that raise, wait or give back something that is always true, when they are
@@ -393,6 +401,15 @@ async def test_a_predicate_that_gives_no_answer_breaks_its_claim(predicate, text
             always(cluster, predicate)
         assert "raised" not in text or caught.value.__cause__ is not None
         await cluster.settle()
+
+
+async def test_the_object_that_a_predicate_fails_at_is_named() -> None:
+    """Given a predicate about each object, when it raises at one, then that one is named."""
+    async with Cluster(nodes=0, clock="manual", controllers="") as cluster:
+        text = r"raised KeyError: 'x', when it was asked of configmaps default/m at \+0s"
+        with broken(text), checking(cluster, Never(lambda found: is_m(found) and found["data"]["x"], each=CONFIG_MAPS)):
+            await cluster.client.create(CONFIG_MAPS, config_map("l", x=""))
+            await cluster.client.create(CONFIG_MAPS, config_map("m", y=""))
 
 
 async def test_a_predicate_that_writes_is_refused() -> None:
@@ -433,6 +450,21 @@ async def test_a_slow_predicate_is_named(monkeypatch, caplog) -> None:
     named = [record.getMessage() for record in caplog.records if "was asked" in record.getMessage()]
     assert len(named) == 1
     assert "was asked 2 times, which took 6.0 s: look at single objects" in named[0]
+
+
+@pytest.mark.parametrize(("make", "error", "text"), [
+    (lambda: Never("failed"), TypeError, "Never: 'failed' is no predicate: say a function of the state"),
+    (lambda: Until(failed, None), TypeError, "Until: None is no predicate"),
+    (lambda: Always(failed, each="pods"), TypeError, "Always: each='pods' is no resource: say PODS"),
+    (lambda: LeadsTo(failed, complete, within="soon"), ValueError, "soon"),
+    (lambda: Eventually(failed, within=-1), ValueError, "-1"),
+])
+def test_what_cannot_be_claimed_is_refused(make, error, text: str) -> None:
+    """Given what is no predicate, no resource and no duration, when something is claimed with it,
+    then that is refused at once.
+    """
+    with pytest.raises(error, match=text):
+        make()
 
 
 async def test_what_is_no_claim_is_refused() -> None:

@@ -170,9 +170,9 @@ def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
     then they pass.
     """
     (tmp_path / "test_page.py").write_text(of_page("testing.md", "pytest"))
-    for name in ("a mutated cache", "options", "aiohttp", "why"):
+    for name in ("a mutated cache", "options", "aiohttp", "why", "claims"):
         (tmp_path / f"test_{name.replace(' ', '_')}.py").write_text(of_page("testing.md", f"pytest, {name}"))
-    assert "7 passed" in python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")
+    assert "9 passed" in python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")
 
 
 @pytest.mark.kubectl

@@ -23,6 +23,15 @@ def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
     assert "1 failed" in ran(tmp_path, str(test), "--fakekube-schedule", command[2])
 
 
+def test_the_claims_hold_as_the_page_says(tmp_path: Path) -> None:
+    """Given the operator of the page that makes one pod, when every strategy tries it, then its
+    claims hold.
+    """
+    test = tmp_path / "test_web.py"
+    test.write_text(of_page("strategies.md", "pytest, claims"))
+    assert "1 passed" in ran(tmp_path, str(test))
+
+
 def test_kopf_dies_between_its_writes_as_the_page_says(tmp_path: Path) -> None:
     """Given the operator in kopf of the page, when its test runs, then it dies after its first
     write, and the secret is missed.

@@ -15,8 +15,26 @@ class NeverRests(Reconciler):
     async def work(self, name, found):
         if found is not None:
             count = int((found.get("data") or {}).get("count", "0"))
-            if count < 40:
-                await self.client.update(CONFIG_MAPS, {**found, "data": {"count": str(count + 1)}})
+            await self.client.update(CONFIG_MAPS, {**found, "data": {"count": str(count + 1)}})
+
+
+class WritesTwiceASecond(Reconciler):
+    """Counts, every half second."""
+
+    async def reconcile(self, request):
+        found = self.maps.get("default", request.name)
+        if request.name != "web" or found is None:
+            return Result()
+        now = self.clock.time()
+        if now >= self.due:
+            self.due = now + 0.5
+            count = int((found.get("data") or {}).get("count", "0"))
+            await self.client.update(CONFIG_MAPS, {**found, "data": {"count": str(count + 1)}})
+        return Result(requeue_after=timedelta(seconds=self.due - now))
+
+    def __init__(self, ctx):
+        super().__init__(ctx)
+        self.clock, self.due = ctx.clock, 0.0
 
 
 class WritesTheSame(Reconciler):
@@ -86,6 +104,7 @@ class MakesAPod(Reconciler):
 
 
 never_rests = controller("never-rests").for_(CONFIG_MAPS).complete(NeverRests)
+writes_twice_a_second = controller("writes-twice-a-second").for_(CONFIG_MAPS).complete(WritesTwiceASecond)
 writes_the_same = controller("writes-the-same").for_(CONFIG_MAPS).complete(WritesTheSame)
 swings = controller("swings").for_(PODS).complete(Swings)
 puts_on_a_finalizer = controller("puts-on-a-finalizer").for_(CONFIG_MAPS).complete(PutsOnAFinalizer)

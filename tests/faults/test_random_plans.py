@@ -114,7 +114,7 @@ class Watcher:
 
 
 async def play(rules: list[dict[str, Any]], seed: int) -> dict[str, Any]:
-    """A Job of three pods, and a client that writes a ConfigMap, while things go wrong; how it ends.
+    """A Job of three pods, and a client that writes a ConfigMap, while things go wrong: its end.
 
     Raises AssertionError where something went wrong that nobody planned.
     """

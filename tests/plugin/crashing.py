@@ -55,7 +55,9 @@ def run(kubeconfig: Path, stop: threading.Event) -> None:
 
 
 OPERATORS = {
-    "kopf": kopf_operator("shop", handlers, namespaces=["default"]),
+    "kopf": kopf_operator(
+        "shop", handlers, namespaces=["default"], settings=kopf.OperatorSettings(), memo=kopf.Memo(lock=threading.Lock())),
     "thread": thread_operator("shop", run),
     "command": command_operator("shop", COMMAND),
 }
+SHOP = OPERATORS["thread"]

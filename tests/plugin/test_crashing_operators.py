@@ -6,18 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import kopf
 import pytest
 import yaml
+from click.testing import CliRunner
 from kubernetes import client
 
 from fakekube import Cluster
+from fakekube.cli.main import cli
 from fakekube.client.resources import CONFIG_MAPS, SECRETS
 from fakekube.composition.options import OptionError
 from fakekube.exploration.crashes import crash_points
 from fakekube.faults.rules import FaultError
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.operatorruns import OperatorDied
-from fakekube.testing.operators import command_operator, operator_kubeconfig, thread_operator
+from fakekube.testing.operators import command_operator, kopf_operator, operator_kubeconfig, thread_operator
+from fakekube.util.driver import Stalled
 from tests.plugin.crashing import COMMAND, OPERATORS, SELECTOR, connected, run
 
 EACH = [pytest.param(name, marks=pytest.mark.fakekube(extra=[one], grace="500ms")) for name, one in OPERATORS.items()]
@@ -96,11 +100,49 @@ async def test_crash_points_of_a_function() -> None:
         ("shop dies after its write 1 is committed (create secrets)", ["web"])]
 
 
+@pytest.mark.fakekube(clock="manual", grace="300ms", extra=[
+    command_operator("shop", ["sh", "-c", f"sleep 1; exec {' '.join(COMMAND)}"])])
+def test_virtual_time_waits_while_it_starts(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator that starts for longer than others may be silent, when it dies in the
+    middle of an hour that is to pass, then all that it does is done at the instant it was told.
+    """
+    core, began = connected(fakekube_server.kubeconfig), fakekube_server.clock.time()
+    with fakekube_server.faults.add(crash="shop", users="shop", verbs="create", nth=1):
+        make(core, "web")
+        fakekube_server.advance("1h")
+    entries = fakekube_server.run(lambda cluster: list(cluster.apiserver.log))
+    assert [(entry.code, entry.time) for entry in entries if entry.user == "shop" and entry.verb == "create"] == [
+        (503, began), (201, began)]
+    assert fakekube_server.clock.time() == began + 3600
+
+
+def test_what_a_run_of_kopf_keeps_dies_with_it(tmp_path: Path) -> None:
+    """Given kopf with a memo in which it counts its starts, when it dies and starts again, then it
+    counts from the beginning.
+    """
+    registry, counted = kopf.OperatorRegistry(), []
+
+    @kopf.on.startup(registry=registry)
+    def start(memo: kopf.Memo, **_: Any) -> None:
+        memo.starts += 1
+        counted.append(memo.starts)
+
+    @kopf.on.event("configmaps", registry=registry)
+    def seen(**_: Any) -> None:
+        pass
+
+    extra = [kopf_operator("shop", registry, memo=kopf.Memo(starts=0))]
+    with BackgroundCluster(nodes=0, controllers="", grace="200ms", kubeconfig=tmp_path / "kubeconfig", extra=extra) as server:
+        server.restart_controller("shop")
+        server.settle()
+    assert counted == [1, 1]
+
+
 # bad input
 
-def play(path: Path, *operators: Any, grace: str = "200ms") -> None:
+def play(path: Path, *operators: Any, grace: str = "200ms", **options: Any) -> None:
     """What a test does: make an object, let time pass."""
-    with BackgroundCluster(nodes=0, controllers="", kubeconfig=path / "kubeconfig", extra=operators) as server:
+    with BackgroundCluster(nodes=0, controllers="", kubeconfig=path / "kubeconfig", extra=operators, **options) as server:
         make(connected(server.kubeconfig), "web")
         server.advance("1s", grace=grace)
 
@@ -205,3 +247,148 @@ def test_nobody_else_has_a_kubeconfig_of_an_operator() -> None:
     """Given a test, when it asks for the kubeconfig of the operator that it is, then it is none."""
     with pytest.raises(LookupError):
         operator_kubeconfig()
+
+
+def test_it_is_nothing_for_fakekube_run(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator outside, when ``fakekube run`` is to run it, then it says in one sentence
+    that it cannot.
+    """
+    path, module = str(fakekube_server.kubeconfig), "tests.plugin.crashing:SHOP"
+    done = CliRunner().invoke(cli, ["run", module, "--kubeconfig", path])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        1, "Error: the operator shop is for clusters in tests: it is a client, run it as it is")
+
+
+@pytest.mark.parametrize("operator", [
+    command_operator("shop", ["sleep", "600"], start_seconds=0.2),
+    thread_operator("shop", lambda _, stop: stop.wait(), start_seconds=0.2),
+], ids=["command", "thread"])
+def test_one_that_never_begins(tmp_path: Path, operator: Any) -> None:
+    """Given an operator that asks for nothing, when time is to pass, then that waits for the bound,
+    and no longer; at the end nothing is left of it.
+    """
+    play(tmp_path, operator)
+    assert not [thread for thread in threading.enumerate() if thread.name == "fakekube operator shop"]
+
+
+def test_kopf_that_cannot_start(tmp_path: Path) -> None:
+    """Given handlers for the startup of kopf that raise, when time is to pass, then that fails with
+    what kopf says.
+    """
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.startup(registry=registry)
+    def start(**_: Any) -> None:
+        raise kopf.PermanentError("no database")
+
+    with pytest.raises(OperatorDied, match=r"^the operator shop has died of ActivityError: "):
+        play(tmp_path, kopf_operator("shop", registry))
+
+
+@pytest.mark.parametrize(("declare", "told"), [
+    (lambda: thread_operator("shop/web", run), "'shop/web' is no name of an operator"),
+    (lambda: kopf_operator("shop", restart_policy="OnFailure"), "shop: restart_policy: 'OnFailure' is none of Never, Always"),
+    (lambda: thread_operator("shop", run, users="web"), "shop: unknown option 'users': known are user, groups, "),  # type: ignore[call-arg]
+])
+def test_a_declaration_that_is_not_possible(declare: Any, told: str) -> None:
+    """Given a declaration with a name or an option that cannot be, when it is made, then an
+    OptionError says which.
+    """
+    with pytest.raises(OptionError, match=f"^operators: {told}"):
+        declare()
+
+
+# doors
+
+def dies_at_once(tries: list[float]) -> Any:
+    """A function that dies of its first runs."""
+    def shop(kubeconfig: Path, stop: threading.Event) -> None:
+        tries.append(1)
+        if len(tries) < 4:
+            raise RuntimeError("no way")
+        run(kubeconfig, stop)
+
+    return shop
+
+
+def test_one_that_dies_by_itself_and_starts_again(tmp_path: Path) -> None:
+    """Given an operator that is to start again whenever it dies, when its first three runs die,
+    then the second begins at once, the others after 10 s and 20 s more, and the fourth works.
+    """
+    tries: list[float] = []
+    extra = [thread_operator("shop", dies_at_once(tries), restart_policy="Always")]
+    path = tmp_path / "kubeconfig"
+    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="300ms", kubeconfig=path, extra=extra) as server:
+        core = connected(path)
+        make(core, "web")
+        found = []
+        for _ in range(4):
+            found.append((len(tries), secrets(core)))
+            server.advance("10s")
+    assert found == [(2, []), (3, []), (3, []), (4, ["web"])]
+
+
+@pytest.mark.fakekube(extra=[OPERATORS["thread"]], grace="300ms")
+def test_every_door_that_lets_it_die(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator, when it is to die of a request of somebody else's, by a fault that was
+    POSTed, and when a restart is POSTed, then each time it dies and starts again.
+    """
+    core, url = connected(fakekube_server.kubeconfig), f"{fakekube_server.url}/fakekube/v1/"
+    began = len(asked(fakekube_server, "watch"))
+    assert httpx.post(f"{url}faults", json={"crash": "shop", "verbs": "create", "names": "web", "nth": 1}).status_code == 200
+    make(core, "web")
+    fakekube_server.settle()
+    assert secrets(core) == ["web"]
+    assert len(asked(fakekube_server, "watch")) == began + 1
+    answer = httpx.post(f"{url}controllers", json={"restart": "shop"})
+    assert {"name": "shop", "running": True} in answer.json()["items"]
+    fakekube_server.settle()
+    assert len(asked(fakekube_server, "watch")) == began + 2
+    fakekube_server.faults.add(crash="shop", users="kubernetes-admin", verbs="create", names="again")
+    make(core, "again")
+    fakekube_server.settle()
+    assert secrets(core) == ["again", "web"]
+
+
+@pytest.mark.fakekube(tls=True, extra=[OPERATORS["kopf"]], grace="500ms")
+def test_over_tls(fakekube_server: BackgroundCluster) -> None:
+    """Given a cluster with TLS, when kopf is to act, then it does."""
+    core = connected(fakekube_server.kubeconfig)
+    make(core, "web")
+    fakekube_server.settle()
+    assert secrets(core) == ["web"]
+
+
+def test_who_it_is(tmp_path: Path) -> None:
+    """Given an operator with the name of a service account, on a cluster with RBAC, when it asks
+    for what no role allows it, then it is refused by that name.
+    """
+    shop = thread_operator("shop", run, user="system:serviceaccount:default:shop")
+    refused = r'died of ForbiddenException: \(403\)[\s\S]*User \\"system:serviceaccount:default:shop\\" cannot watch resource'
+    with pytest.raises(OperatorDied, match=refused):
+        play(tmp_path, shop, authorization_mode="RBAC")
+
+
+async def test_a_cluster_in_the_tests_own_loop_and_its_fork() -> None:
+    """Given a cluster in this loop with an operator as a command, when it is forked, then the fork
+    has one of its own.
+    """
+    async def made(cluster: Cluster, name: str) -> list[str]:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": name, "labels": SELECTOR}}, "default")
+        await cluster.settle()
+        return [found["metadata"]["name"] for found in (await cluster.client.list(SECRETS, "default")).items]
+
+    async with Cluster(nodes=0, controllers="", grace="500ms", extra=[OPERATORS["command"]]) as cluster:
+        assert await made(cluster, "a") == ["a"]
+        async with cluster.fork() as fork:
+            assert await made(fork, "b") == ["a", "b"]
+        assert await made(cluster, "c") == ["a", "c"]
+
+
+@pytest.mark.fakekube(extra=[OPERATORS["command"]], grace="300ms", clock="manual")
+def test_who_waits_in_vain_is_told_of_it(fakekube_server: BackgroundCluster) -> None:
+    """Given an operator that has nothing to do, when a test waits for it, then it is told how the
+    operator is, and what it has said last.
+    """
+    with pytest.raises(Stalled, match="shop: runs, and said last: watching"):
+        fakekube_server.run_until(lambda: False)

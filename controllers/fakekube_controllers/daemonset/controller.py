@@ -17,6 +17,7 @@ from fakekube.client.retry import update_with_retry
 from fakekube.runtime import revisions
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects
+from fakekube.runtime.ownwrites import OwnWrites
 from fakekube.runtime.podcontrol import PodControl, create_expected, delete_expected
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
@@ -28,6 +29,7 @@ BURST_REPLICAS = 250
 STATUS_TRIES = 2
 CATCH_UP = timedelta(milliseconds=5)
 BY_NODE = "node"
+CONSISTENCY_GATE = "StaleControllerConsistencyDaemonSet"
 
 
 class DaemonSetReconciler:
@@ -45,7 +47,8 @@ class DaemonSetReconciler:
         self.history = revisions.History(ctx, DAEMON_SETS)
         self.pods.add_index(BY_NODE, by_node_name)
         self.recorder = ctx.recorder("daemonset-controller")
-        self.control = PodControl(ctx.client, self.recorder)
+        self.own_writes = OwnWrites(ctx, CONSISTENCY_GATE, PODS)
+        self.control = PodControl(ctx.client, self.recorder, self.own_writes)
         self.expectations, self.consistency, self.backoff = Expectations(ctx.clock), Consistency(), Backoff()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
@@ -82,8 +85,9 @@ class DaemonSetReconciler:
         if owner is None:
             self.expectations.forget(key)
             self.consistency.forget(key)
+            self.own_writes.forget(key)
             return None
-        if not self.consistency.satisfied(key):
+        if not (self.consistency.satisfied(key) and self.own_writes.are_seen(key)):
             return Result(requeue_after=CATCH_UP)
         if owner["spec"].get("selector") == {}:
             text = "This daemon set is selecting all pods. A non-empty selector is required."
@@ -157,4 +161,4 @@ class DaemonSetReconciler:
 def _later(step: Step) -> Result | None:
     """When to reconcile again though nothing happens."""
     waits = [wait for wait in (step.wait_seconds, step.seconds_until_available()) if wait is not None]
-    return Result(requeue_after=timedelta(seconds=min(waits))) if waits else None
+    return Result.after(min(waits)) if waits else None

@@ -9,7 +9,6 @@ Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 import contextlib
 import functools
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 from fakekube.apimachinery import conditions, meta
@@ -25,7 +24,7 @@ from fakekube.util.clock import never
 from fakekube.util.tasks import turn
 from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
-UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
+UNKNOWN_KIND_RETRY = Result.after(30, daemon=True)
 UNTURNED_DEPENDENTS = 16
 """So many dependents are orphaned before everybody else gets a turn."""
 LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream
@@ -65,6 +64,7 @@ class GarbageCollector:
         self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
         self._watched: dict[GroupResource, Resource] = {}
+        self._served: Sequence[Resource] = ()
         self._timer = never(0.0, self._look)  # it may be stopped before it is told of any type
         with contextlib.suppress(APIError, TransportError):
             self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
@@ -81,6 +81,9 @@ class GarbageCollector:
         """Watch the resources that are served and not watched yet; one that is served in another
         version by now is watched in that one.
         """
+        if served == self._served:
+            return
+        self._served = served
         present = dict.fromkeys(served)
         for resource in served:
             self._resources[(resource.api_version, resource.kind)] = resource

@@ -6,20 +6,19 @@ once.
 Upstream: pkg/controller/job/job_controller.go (NewController, updateJob, syncJob, getPodsForJob).
 """
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cache.consistency import Consistency
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime import jobs
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
-from fakekube.runtime.reconcile import ExpectedError, Request, Result
+from fakekube.runtime.ownwrites import OwnWrites
+from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff
@@ -52,10 +51,9 @@ class JobReconciler:
         self.ctx, self.jobs, self.pods = ctx, ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.expectations, self.finalizers = Expectations(ctx.clock), TrackingFinalizers(ctx.client)
-        self.consistency = Consistency()
-        wrote = self._wrote if ctx.enabled(CONSISTENCY_GATE) else None
+        self.own_writes = OwnWrites(ctx, CONSISTENCY_GATE, JOBS, PODS)
         self.writer = Writer(
-            ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics, wrote=wrote)
+            ctx.client, ctx.recorder("job-controller"), self.expectations, self.finalizers, self.metrics, self.own_writes)
         self.scheduling = _scheduling_objects(ctx, self.writer) if ctx.enabled(GATE) else None
         self.summaries: dict[str, PodSummaries] = {}  # by the uid of a Job that has not finished
 
@@ -67,9 +65,6 @@ class JobReconciler:
             self.ctx, JOBS, queue, self.expectations, delay_seconds=SYNC_PERIOD_SECONDS,
             finalizers=[pods.TRACKING_FINALIZER])
         self.orphans = OrphanPods(self.ctx, self.children, self.finalizers, self.metrics, self._is_external)
-
-    def _wrote(self, job: Tree) -> None:
-        self.consistency.wrote(meta.key_of(job), self.ctx.informer(JOBS), job)
 
     # events
 
@@ -103,12 +98,10 @@ class JobReconciler:
         Raises APIError and ClaimFailed, UnsupportedWorkload with workload-aware scheduling, and
         ExpectedError while its cache is behind its own writes.
         """
-        if not self.consistency.satisfied(request):
-            raise ExpectedError("the cache of Jobs does not show its last status yet")
+        self.own_writes.check_seen(request)
         cached = self.jobs.get(request.namespace, request.name)
         if cached is None:
             self.writer.forget(request)
-            self.consistency.forget(request)
             return None
         if self._is_external(cached):
             return None
@@ -129,7 +122,7 @@ class JobReconciler:
             self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=failed)
         if result.requeue_seconds is None:
             return None
-        return Result(requeue_after=timedelta(seconds=max(result.requeue_seconds, 0.0)))
+        return Result.after(max(result.requeue_seconds, 0.0))
 
     async def _sync(self, key: Request, cached: Tree) -> SyncResult:
         satisfied = self.expectations.satisfied(key)

@@ -6,16 +6,16 @@ has shown three new ones.
 Upstream: pkg/controller/job/job_controller.go, pkg/controller/controller_utils.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS
+from fakekube.runtime.ownwrites import OwnWrites
 from fakekube.runtime.podcontrol import PodControl
 from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - an attribute's annotation
 from fakekube_controllers.job.finalizers import TrackingFinalizers
@@ -27,17 +27,17 @@ COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 class Writer:
     """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of
-    failed pods. ``wrote`` is told of each Job as the server has it after a write of its status.
+    failed pods; notes in ``own_writes`` the pods that it makes and the status that it writes.
     """
 
     def __init__(
         self, client: Client, recorder: Recorder, expectations: Expectations, finalizers: TrackingFinalizers,
-        metrics: JobMetrics, wrote: Callable[[Tree], None] | None = None,
+        metrics: JobMetrics, own_writes: OwnWrites,
     ) -> None:
-        self._wrote = wrote
+        self.own_writes = own_writes
         self.client, self.recorder, self.expectations = client, recorder, expectations
         self.finalizers, self.metrics = finalizers, metrics
-        self.control = PodControl(client, recorder)
+        self.control = PodControl(client, recorder, own_writes)
         self.backoffs: dict[ObjectKey, Backoff] = {}
 
     def event(self, job: Mapping[str, Any], type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
@@ -48,8 +48,7 @@ class Writer:
         """Write the status. Raises APIError, on a conflict too."""
         written = await self.client.update_status(JOBS, state.job)
         state.job["metadata"]["resourceVersion"] = written["metadata"]["resourceVersion"]
-        if self._wrote is not None:
-            self._wrote(written)
+        self.own_writes.note(meta.key_of(state.job), JOBS, written)
         self.keep_backoff(state)
         self.metrics.counted(state)
         state.last_status = {key: state.status.get(key) for key in COUNTED if key in state.status}
@@ -61,6 +60,7 @@ class Writer:
     def forget(self, key: ObjectKey) -> None:
         """Drop what is kept about a Job that is gone."""
         self.expectations.forget(key)
+        self.own_writes.forget(key)
         self.backoffs.pop(key, None)
         self.finalizers.forget(key)
 

@@ -4,8 +4,7 @@ more.
 A node that neither renews its lease nor posts a status becomes Unknown after a grace period; its
 pods become unready, and it gets a NoExecute taint, on which the taint eviction controller acts.
 Where all nodes are lost, nobody is moved: the network is to blame, not they. Upstream:
-pkg/controller/nodelifecycle, whose passes over all nodes are one queue key here. Left out: metrics,
-the circuit breaker of NodeControllerLeaseCircuitBreaker (these caches are never behind for long).
+pkg/controller/nodelifecycle, whose passes over all nodes are one queue key here. Left out: metrics.
 """
 
 import copy
@@ -15,6 +14,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.conditions import find
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
+from fakekube.cache.consistency import Consistency
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import LEASES, NODES, PODS
 from fakekube.runtime.context import Context
@@ -24,6 +24,8 @@ from fakekube_controllers.nodelifecycle.health import NodeHealth, NodeHealthMap
 from fakekube_controllers.nodelifecycle.zones import Zone
 
 LEASE_NAMESPACE = "kube-node-lease"
+GATE = "NodeControllerLeaseCircuitBreaker"
+MONITOR_SECONDS = 5.0  # --node-monitor-period
 NODE_INDEX = "node"
 MONITOR = ("monitor", "")
 LABELS = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
@@ -50,6 +52,7 @@ class NodeLifecycleReconciler:
     def __init__(self, ctx: Context) -> None:
         self._zones: dict[str, Zone] = {}
         self._known: dict[str, Tree] = {}
+        self.consistency = Consistency()
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.events = ctx.recorder("node-controller")
         self.nodes, self.pods = ctx.lister(NODES), ctx.lister(PODS)
@@ -83,7 +86,7 @@ class NodeLifecycleReconciler:
 
     def _lease_seen(self, lease: Tree) -> None:
         if meta.namespace_of(lease) == LEASE_NAMESPACE:
-            self.health.renewed(meta.name_of(lease))
+            self.health.renewed(lease)
 
     def _pod_seen(self, pod: Tree) -> None:
         health = self.health.nodes.get(pod["spec"].get("nodeName", ""))
@@ -128,16 +131,42 @@ class NodeLifecycleReconciler:
 
     async def _monitor(self) -> None:
         """Give up who is silent for too long, and taint or free the others by what they say."""
-        nodes = self.nodes.list()
+        nodes, is_behind = self.nodes.list(), False
         for node in nodes:
             health = self.health.nodes.get(meta.name_of(node))
-            if health is not None and self.health.is_overdue(health) and health.ready != "Unknown":
+            if health is None or health.ready == "Unknown" or not self.health.is_overdue(health):
+                continue
+            if await self._is_behind(meta.name_of(node), health):
+                is_behind = True
+            else:
                 await self._give_up(node, health)
-        self.health.arm(self.health.nodes.values())
+        self.health.arm()
+        if is_behind:
+            self.queue.add_after(MONITOR, MONITOR_SECONDS, daemon=True)
         self._update_zones(nodes)
         for node in nodes:
             await self._taint(node)
         await self._taint_queued()
+
+    async def _is_behind(self, name: str, health: NodeHealth) -> bool:
+        """Whether a node's lease is newer than what was heard of it.
+
+        Upstream looks since 1.37, and gives up no node then before its cache of leases has caught
+        up. Before, only what was renewed while time leapt is waited for, once: who watches a real
+        cluster has heard of earlier renewals. Raises APIError.
+        """
+        if not self.consistency.satisfied(MONITOR):
+            return True
+        lease = await self.client.get(LEASES, name, LEASE_NAMESPACE, missing_ok=True)
+        if lease is None or meta.resource_version_of(lease) == health.lease_version:
+            return False
+        if self.ctx.enabled(GATE):
+            self.consistency.wrote(MONITOR, self.ctx.informer(LEASES), lease)
+            return True
+        was_doubted, health.doubted = health.doubted, True
+        if not was_doubted:
+            health.heard_at = self.clock.time()
+        return not was_doubted
 
     async def _give_up(self, node: Tree, health: NodeHealth) -> None:
         """Nothing was heard of it: what its kubelet last said of it is no longer known to be true.

@@ -6,7 +6,7 @@ Upstream checks all nodes every five seconds; here a deadline is a timer, and a 
 node renews its lease, so that virtual time does not stop for nodes that are well.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,17 @@ STARTUP_GRACE_SECONDS = 60.0
 class NodeHealth:
     """What is known of one node.
 
-    ``ready`` is the status of its condition Ready, empty when it has none.
+    ``ready`` is the status of its condition Ready, empty when it has none. ``lease_version`` is the
+    version of its lease that was heard of last; ``doubted``: nothing is heard of it, though its
+    lease is renewed.
     """
 
     heard_at: float
     ready: str = ""
     heartbeat: str = ""
     renewals: int = 0
+    lease_version: str = ""
+    doubted: bool = False
 
 
 class NodeHealthMap:
@@ -57,12 +61,13 @@ class NodeHealthMap:
         self._arm(health)
         return health
 
-    def renewed(self, name: str) -> None:
-        """Its lease says that it lives."""
-        health = self.nodes.get(name)
+    def renewed(self, lease: Mapping[str, Any]) -> None:
+        """A node's lease says that it lives."""
+        health = self.nodes.get(meta.name_of(lease))
         if health is not None:
             health.heard_at = self._clock.time()
             health.renewals += 1
+            health.lease_version, health.doubted = meta.resource_version_of(lease), False
 
     def forget(self, name: str) -> None:
         """The node is gone."""
@@ -72,10 +77,11 @@ class NodeHealthMap:
         """Whether nothing was heard of it for too long."""
         return self._clock.time() >= self._deadline(health)
 
-    def arm(self, healths: Iterable[NodeHealth]) -> None:
-        """Be called when the first of those is overdue that are not known to be lost."""
-        for health in healths:
-            self._arm(health)
+    def arm(self) -> None:
+        """Be called when the first node is overdue of those that are not so already."""
+        for health in self.nodes.values():
+            if not self.is_overdue(health):
+                self._arm(health)
 
     def disarm(self) -> None:
         """Be called no more."""

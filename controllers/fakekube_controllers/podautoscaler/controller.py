@@ -6,7 +6,6 @@ Upstream: pkg/controller/podautoscaler/horizontal.go (the queue, its rate limite
 """
 
 import logging
-from datetime import timedelta
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
@@ -66,11 +65,13 @@ class HorizontalReconciler:
         """Scale as the metrics say; what fails is told in the status, and tried again as late as
         what went well.
         """
-        autoscaler = self.shared.autoscalers.get(*request)
+        autoscaler, own_writes = self.shared.autoscalers.get(*request), self.shared.own_writes
         if autoscaler is None:
+            own_writes.forget(request)
             return None
         try:
-            await Sync(self.shared, autoscaler).run()
+            if own_writes.are_seen(request):
+                await Sync(self.shared, autoscaler).run()
         except (SyncFailed, APIError) as error:
             log.info("horizontalpodautoscaler: %s: %s", request, error)
-        return Result(requeue_after=timedelta(seconds=SYNC_SECONDS), daemon=True)
+        return Result.after(SYNC_SECONDS, daemon=True)

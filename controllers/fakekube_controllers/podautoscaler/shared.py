@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, PODS
 from fakekube.runtime.context import Context
+from fakekube.runtime.ownwrites import OwnWrites
 from fakekube_controllers.podautoscaler.sources import Sources
 from fakekube_controllers.podautoscaler.specs import Specs
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fakekube_controllers.podautoscaler.behavior import ScaleHistory
 
 NEWEST_MINOR = 37
+CONSISTENCY_GATE = "StaleControllerConsistencyHPA"
 
 
 class Shared:
@@ -28,6 +30,7 @@ class Shared:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.minor = int(ctx.version.partition(".")[2] or NEWEST_MINOR)
         self.autoscalers, self.pods = ctx.lister(HORIZONTAL_POD_AUTOSCALERS), ctx.lister(PODS)
+        self.own_writes = OwnWrites(ctx, CONSISTENCY_GATE, HORIZONTAL_POD_AUTOSCALERS)
         self.events = ctx.recorder("horizontal-pod-autoscaler")
         self.specs = Specs(
             Sources(ctx), self.pods, ctx.clock.time, pod_level=ctx.enabled("PodLevelResources"), minor=self.minor)

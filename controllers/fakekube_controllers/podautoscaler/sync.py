@@ -298,10 +298,11 @@ class Sync:
         if _told(self._before) == _told(self._status):
             return
         try:
-            await self._shared.client.update_status(HORIZONTAL_POD_AUTOSCALERS, self._hpa)
+            written = await self._shared.client.update_status(HORIZONTAL_POD_AUTOSCALERS, self._hpa)
         except APIError as error:
             self._event("Warning", "FailedUpdateStatus", str(error))
             raise
+        self._shared.own_writes.note(meta.key_of(self._hpa), HORIZONTAL_POD_AUTOSCALERS, written)
 
 
 def _told(status: Mapping[str, Any]) -> Tree:

@@ -8,7 +8,6 @@ other kind. Left out: metrics.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -19,6 +18,7 @@ from fakekube.client.retry import update_with_retry
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
+from fakekube.runtime.ownwrites import OwnWrites
 from fakekube.runtime.podcontrol import PodControl, create_expected, delete_expected, pod_from_template
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
@@ -35,6 +35,7 @@ class ReplicaSetReconciler:
     resource: Resource = REPLICA_SETS
     component = "replicaset-controller"
     counts_terminating = True
+    consistency_gate = "StaleControllerConsistencyReplicaSet"
     children: OwnedObjects
 
     def __init__(self, ctx: Context) -> None:
@@ -42,7 +43,8 @@ class ReplicaSetReconciler:
         self.owners, self.pods = ctx.lister(self.resource), ctx.lister(PODS)
         self.expectations = Expectations(ctx.clock)
         self.summaries: dict[str, PodSummaries] = {}  # by the uid of the set
-        self.control = PodControl(ctx.client, ctx.recorder(self.component))
+        self.own_writes = OwnWrites(ctx, self.consistency_gate, self.resource, PODS)
+        self.control = PodControl(ctx.client, ctx.recorder(self.component), self.own_writes)
 
     def setup(self, queue: WorkQueue[Request]) -> None:
         """Watch pods."""
@@ -52,15 +54,18 @@ class ReplicaSetReconciler:
     def _forget(self, owner: Tree) -> None:
         self.summaries.pop(meta.uid_of(owner), None)
         self.expectations.forget(meta.key_of(owner))
+        self.own_writes.forget(meta.key_of(owner))
 
     async def reconcile(self, key: Request) -> Result | None:
         """Create or delete pods and write the status; the result says when pods become available.
 
-        Raises APIError and ClaimFailed.
+        Raises APIError and ClaimFailed, and ExpectedError while its cache is behind its own writes.
         """
+        self.own_writes.check_seen(key)
         owner = self.owners.get(key.namespace, key.name)
         if owner is None:
             self.expectations.forget(key)
+            self.own_writes.forget(key)
             return None
         satisfied = self.expectations.satisfied(key)
         known = self._summaries_of(owner)
@@ -87,7 +92,7 @@ class ReplicaSetReconciler:
         if not min_ready or status.get("readyReplicas") == status.get("availableReplicas"):
             return None
         wait = pods.seconds_until_available(replicas, min_ready, now)
-        return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
+        return Result.after(min_ready if wait is None else wait)
 
     def _summaries_of(self, owner: Tree) -> PodSummaries:
         found = self.summaries.get(meta.uid_of(owner))
@@ -155,9 +160,10 @@ class ReplicaSetReconciler:
         if not is_changed(owner, status):
             return
         status["observedGeneration"] = meta.generation_of(owner)
-        await update_with_retry(
+        written = await update_with_retry(
             self.client, self.resource, owner, lambda current: {**current, "status": status}, subresource="status",
             tries=STATUS_TRIES, is_retriable=lambda _: True)
+        self.own_writes.note(meta.key_of(owner), self.resource, written)
 
 
 class ReplicationReconciler(ReplicaSetReconciler):
@@ -166,3 +172,4 @@ class ReplicationReconciler(ReplicaSetReconciler):
     resource = REPLICATION_CONTROLLERS
     component = "replication-controller"
     counts_terminating = False
+    consistency_gate = ""

@@ -30,14 +30,21 @@ class VolumeProvisioner:
         self.classes = ctx.lister(STORAGE_CLASSES)
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Watch claims and volumes."""
+        """Watch claims, volumes and classes."""
         self.queue = queue
+        self.ctx.add_handler(STORAGE_CLASSES, self._class_seen)
         self.ctx.add_handler(PERSISTENT_VOLUME_CLAIMS, self._claim_seen, lambda _, new: self._claim_seen(new))
         self.ctx.add_handler(PERSISTENT_VOLUMES, self._volume_seen, lambda _, new: self._volume_seen(new))
 
     def _claim_seen(self, claim: Tree) -> None:
         if is_asked_for(claim):
             self.queue.add(meta.key_of(claim))
+
+    def _class_seen(self, found: Tree) -> None:
+        """Upstream asks for the class of a claim again and again."""
+        for claim in self.claims.list():
+            if volumes.class_of(claim) == meta.name_of(found):
+                self._claim_seen(claim)
 
     def _volume_seen(self, volume: Tree) -> None:
         if is_made_here(volume):

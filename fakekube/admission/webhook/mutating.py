@@ -71,8 +71,9 @@ class MutatingWebhooks:
         for hook, kind in hooks:
             if not hook.matcher.selects(attrs):
                 continue
-            await versions.prepare(self._services, attrs, kind)
-            if not await hook.holds(attrs, kind, final=False):
+            if kind is not attrs.kind:
+                await versions.prepare(self._services, attrs, kind)
+            if hook.has_conditions and not await hook.holds(attrs, kind, final=False):
                 continue
             if rounds is not None and reinvocation is not None and reinvocation.again and hook.uid not in rounds.again:
                 continue
@@ -95,8 +96,7 @@ class MutatingWebhooks:
                 raise errors.internal(str(error)) from error
             attrs.ctx.annotate(f"failed-open.{PREFIX}{number}", hook.name)
         finally:
-            told = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
-            attrs.ctx.annotate(PREFIX + number, orjson.dumps(told).decode())
+            attrs.ctx.annotate(PREFIX + number, hook.told_mutated if changed else hook.told_asked)
         if changed:
             rounds.require_invoked()
             reinvocation.wanted = True

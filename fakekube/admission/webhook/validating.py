@@ -39,8 +39,9 @@ class ValidatingWebhooks:
     async def _dispatch(self, attrs: Attributes, matching: list[tuple[Hook, Kind]]) -> None:
         wanted = []
         for hook, kind in matching:
-            await versions.prepare(self._services, attrs, kind)
-            if await hook.holds(attrs, kind, final=True):
+            if kind is not attrs.kind:
+                await versions.prepare(self._services, attrs, kind)
+            if not hook.has_conditions or await hook.holds(attrs, kind, final=True):
                 wanted.append((hook, kind))
         if not wanted:
             return

@@ -1,5 +1,7 @@
 """Nodes that the kubelet registers and looks after."""
 
+import pytest
+
 from fakekube.apimachinery.releases import NEWEST
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
@@ -128,6 +130,19 @@ async def test_a_stopped_kubelet_tells_of_a_cordon_when_it_runs_again():
         await cluster.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": None}}})
         await cluster.settle()
         assert [event[0] for event in await schedulable_events(cluster)] == ["NodeNotSchedulable"]
+
+
+@pytest.mark.parametrize("fault", [
+    {"verbs": "create", "error": "ServiceUnavailable"}, {"verbs": "create", "cut": "after"},
+    {"verbs": "update", "error": "Conflict"}], ids=["refused", "ambiguous", "conflict"])
+async def test_a_node_is_registered_in_the_end(fault):
+    """Given an API server that fails when a kubelet registers its node / when time passes / then
+    the node is there, and ready.
+    """
+    async with Cluster(nodes=1, clock="manual", faults=[{"resources": "nodes,nodes/status", "nth": 1, **fault}]) as cluster:
+        await cluster.advance("10s")
+        [node] = (await cluster.client.list(NODES)).items
+        assert is_ready(node)
 
 
 async def test_others_write_to_a_new_node_at_the_same_time():

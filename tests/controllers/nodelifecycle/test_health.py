@@ -207,3 +207,31 @@ async def test_leases_of_silent_nodes_stand_still(cluster):
     await cluster.advance(3600)
     leases = [await cluster.client.get(LEASES, name, "kube-node-lease") for name in ("node-0", "node-1")]
     assert leases[0]["spec"]["renewTime"] < "2026-01-01T00:01" < "2026-01-01T00:59" < leases[1]["spec"]["renewTime"]
+
+
+@pytest.mark.parametrize(("release", "is_given_up"), [("1.37", False), ("1.36", True)])
+async def test_leases_of_which_nothing_is_heard(release, is_given_up):
+    """Given a node controller whose watch of leases stands still / when nodes renew them / then it
+    looks before it gives a node up, and gives none up; before 1.37 it does so after a while.
+    """
+    async with Cluster(nodes=1, clock="manual", kubernetes_version=release) as cluster:
+        with cluster.faults.add(watch="stall", resources="leases.coordination.k8s.io", lasting="10m"):
+            await cluster.advance("70s")
+            assert "NodeNotReady" not in dict(await told(cluster, "node-0"))
+            await cluster.advance("3m")
+        assert ("NodeNotReady" in dict(await told(cluster, "node-0"))) == is_given_up
+        await cluster.advance("1m")
+        assert (await ready(cluster))[0] == "True"
+
+
+async def test_who_is_silent_is_given_up_while_leases_of_others_are_not_heard(cluster):
+    """Given two nodes, one of them silent, and no news of leases / then the silent one is given up
+    once the leases are heard of again, and not before.
+    """
+    await cluster.advance("1m")
+    with cluster.faults.add(watch="stall", resources="leases.coordination.k8s.io", lasting="10m"):
+        await cluster.node("node-0").stop_kubelet()
+        await cluster.advance("2m")
+        before = (await ready(cluster))[0], (await ready(cluster, "node-1"))[0]
+    await cluster.advance("1m")
+    assert (before, (await ready(cluster))[0], (await ready(cluster, "node-1"))[0]) == (("Unknown", "True"), "Unknown", "True")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fakekube.client.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SETS, SERVICES
+from fakekube.client.resources import DEPLOYMENTS, EVENTS, HORIZONTAL_POD_AUTOSCALERS, REPLICA_SETS, SERVICES
+from fakekube.composition.cluster import Cluster
 from tests.controllers.podautoscaler.scaling import (
     SYNC,
     Scaling,
@@ -403,3 +404,25 @@ async def test_new_pods_do_not_count_yet(world):
     assert await world.replicas() == 4  # were they counted, there would be eight
     await world.advance(30)
     assert await world.replicas() == 8
+
+
+@pytest.mark.parametrize(("release", "conflicts"), [("1.37", False), ("1.36", True)])
+async def test_an_autoscaler_waits_for_its_own_status(release, conflicts):
+    """Given an autoscaler whose controller does not hear of what it wrote / when its turn comes /
+    then it waits; before 1.37 its next status meets a conflict.
+    """
+    template = {"metadata": {"labels": {"a": "b"}, "annotations": {"fakekube.dev/cpu-usage": "90m"}}, "spec": {
+        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}]}}
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    async with Cluster(nodes=1, clock="manual", kubernetes_version=release) as cluster:
+        await cluster.client.create(DEPLOYMENTS, {"metadata": {"name": "web", "namespace": "default"}, "spec": {
+            "replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": template}})
+        await cluster.client.create(HORIZONTAL_POD_AUTOSCALERS, {"metadata": {"name": "web", "namespace": "default"}, "spec": {
+            "scaleTargetRef": target, "maxReplicas": 4}})
+        await cluster.advance("1s")
+        with cluster.faults.add(watch="stall", resources="horizontalpodautoscalers.autoscaling", lasting="10m"):
+            await cluster.advance("5m")
+        told = [event["reason"] for event in (await cluster.client.list(EVENTS, "default")).items]
+        assert ("FailedUpdateStatus" in told) == conflicts
+        await cluster.advance("5m")
+        assert (await cluster.client.get(DEPLOYMENTS, "web", "default"))["status"]["readyReplicas"] == 4

@@ -260,3 +260,15 @@ async def test_a_restarted_scheduler_goes_on(storage):
     await storage.make(volume("v", storageClassName="made", claimRef={"namespace": NAMESPACE, "name": "c"}))
     await storage.advance(5)
     assert await scheduled(storage) == node
+
+
+async def test_a_class_that_is_heard_of_late(storage):
+    """Given a claim that is to be provisioned already / when its class is heard of later / then its
+    volume is made.
+    """
+    asking = claim(storageClassName="made")
+    asking["metadata"]["annotations"] = {"volume.kubernetes.io/storage-provisioner": PROVISIONER}
+    with storage.cluster.faults.add(watch="stall", resources="storageclasses.storage.k8s.io", lasting="30s"):
+        await storage.make(storage_class(), asking)
+        await storage.advance(60)
+    assert (await storage.claim())["status"]["phase"] == "Bound"

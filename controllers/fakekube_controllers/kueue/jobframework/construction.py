@@ -20,6 +20,8 @@ from fakekube_controllers.kueue.jobframework.job import ComposableJob, GenericJo
 from fakekube_controllers.kueue.jobframework.workload_names import workload_name_for_owner
 from fakekube_controllers.kueue.slices import chains
 
+CONTAINERS = ("containers", "initContainers")
+
 
 async def job_pod_sets(framework: Framework, job: GenericJob) -> list[Tree]:
     """The podsets of a job; of variables that a container names twice the last one counts."""
@@ -29,12 +31,26 @@ async def job_pod_sets(framework: Framework, job: GenericJob) -> list[Tree]:
 
 
 def sanitize_pod_sets(pod_sets: Iterable[Tree]) -> None:
-    """Drop variables that are named again further on, in place; their first place stays."""
+    """Drop variables that are named again further on; their first place stays. The podsets get
+    templates of their own then.
+    """
     for pod_set in pod_sets:
-        spec = pod_set["template"].get("spec") or {}
-        for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
-            if container.get("env"):
-                container["env"] = [*{each["name"]: each for each in container["env"]}.values()]
+        template = pod_set["template"]
+        spec = template.get("spec") or {}
+        if any(_repeats(container) for field in CONTAINERS for container in spec.get(field) or ()):
+            changed = {field: [_sanitized(container) for container in spec[field]] for field in CONTAINERS if spec.get(field)}
+            pod_set["template"] = {**template, "spec": {**spec, **changed}}
+
+
+def _repeats(container: ReadOnlyTree) -> bool:
+    variables = container.get("env") or ()
+    return len({each["name"] for each in variables}) < len(variables)
+
+
+def _sanitized(container: ReadOnlyTree) -> ReadOnlyTree:
+    if not container.get("env"):
+        return container
+    return {**container, "env": [*{each["name"]: each for each in container["env"]}.values()]}
 
 
 def without_min_counts(pod_sets: list[Tree], features: Features) -> list[Tree]:

@@ -37,6 +37,7 @@ class Framework:
         self.admission_checks = ctx.lister(names.ADMISSION_CHECKS)
         self._recorder = ctx.recorder(f"{name}-{names.KUEUE_NAME}-controller")
         self._consistency = Consistency()
+        self._indexes: dict[GroupVersionKind, str] = {}
 
     def event(self, obj: ReadOnlyTree, type_: EventType, reason: str, message: str) -> None:
         """Record an Event of an object."""
@@ -47,7 +48,10 @@ class Framework:
 
         Upstream: the index of OwnerReferenceIndexKey.
         """
-        return workloads_of(self.workloads, gvk, key)
+        index = self._indexes.get(gvk)
+        if index is None:
+            index = self._indexes[gvk] = index_of_owners(self.workloads, gvk)
+        return self.workloads.by_index(index, f"{key.namespace}/{key.name}")
 
     def flavor(self, name: str) -> ReadOnlyTree | None:
         """The ResourceFlavor of a name."""
@@ -82,9 +86,14 @@ class Framework:
 
 def workloads_of(workloads: Lister, gvk: GroupVersionKind, key: ObjectKey) -> list[Tree]:
     """The Workloads that are owned by an object of a kind and name, in a cache of Workloads."""
+    return workloads.by_index(index_of_owners(workloads, gvk), f"{key.namespace}/{key.name}")
+
+
+def index_of_owners(workloads: Lister, gvk: GroupVersionKind) -> str:
+    """The index of a cache of Workloads by their owners of a kind, which is there then."""
     index = f"owner:{gvk.group}/{gvk.version}/{gvk.kind}"
     workloads.add_index(index, _by_owner(gvk))
-    return workloads.by_index(index, f"{key.namespace}/{key.name}")
+    return index
 
 
 def _by_owner(gvk: GroupVersionKind) -> IndexFunction:

@@ -123,7 +123,8 @@ class GenericJob(ABC):
 
     @abstractmethod
     async def pod_sets(self, client: Client | None) -> list[Tree]:
-        """The podsets of its Workload: trees with name, count and template.
+        """The podsets of its Workload: trees with name, count and template, of which nothing below
+        the top is to be changed in place.
 
         ``client`` is None in a webhook. ValueError where it has none that can be made.
         """

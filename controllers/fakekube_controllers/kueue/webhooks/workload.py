@@ -4,7 +4,9 @@ how they change.
 Upstream: pkg/webhooks/workload_webhook.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import orjson
 
 from fakekube.apimachinery import meta, strconv, validation
 from fakekube.apimachinery.admission_requests import AdmissionRequest
@@ -20,6 +22,7 @@ from fakekube.apimachinery.field_errors import (
     required,
 )
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube.util.memory import memoized
 from fakekube_controllers.kueue import names, resources
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.webhooks import admissiongates, quotas, workloadupdates
@@ -102,14 +105,25 @@ def _of_podset(podset: ReadOnlyTree, path: str, features: Features) -> Iterator[
         yield from _of_slices(podset.get("topologyRequest") or meta.EMPTY, child(path, "topologyRequest"))
 
 
-def _of_resources(found: ReadOnlyTree | None, path: str, features: Features) -> Iterator[FieldError]:
+def _of_resources(found: ReadOnlyTree | None, path: str, features: Features) -> Sequence[FieldError]:
+    if not found:
+        return ()
+    return _of_encoded_resources(orjson.dumps(found), path, not_negative=features.WorkloadValidateResourcesAreNonNegative)
+
+
+@memoized(1024)
+def _of_encoded_resources(encoded: bytes, path: str, *, not_negative: bool) -> Sequence[FieldError]:
+    """The complaints about resources, which are the same in every write, and in many Workloads."""
+    errors: list[FieldError] = []
+    found = orjson.loads(encoded)
     for field in ("requests", "limits"):
-        for name, amount in ((found or meta.EMPTY).get(field) or {}).items():
+        for name, amount in (found.get(field) or {}).items():
             here = key(child(path, "resources", field), name)
             if name == "pods":
-                yield invalid(here, "pods", "the key is reserved for internal kueue use")
-            if features.WorkloadValidateResourcesAreNonNegative:
-                yield from quotas.not_negative(here, amount)
+                errors.append(invalid(here, "pods", "the key is reserved for internal kueue use"))
+            if not_negative:
+                errors += quotas.not_negative(here, amount)
+    return tuple(errors)
 
 
 def _of_slices(request: ReadOnlyTree, path: str) -> Iterator[FieldError]:

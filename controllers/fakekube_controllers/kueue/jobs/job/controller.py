@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-import orjson
-
 from fakekube.apimachinery import meta, strconv
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
@@ -95,11 +93,10 @@ class Job(GenericJob):
 
     async def pod_sets(self, _client: Client | None) -> list[Tree]:
         """One. TopologyRequestError where its annotations cannot be read."""
-        template: Tree = orjson.loads(orjson.dumps(self.spec["template"]))
-        labels = (template.get("metadata") or {}).get("labels") or {}
-        for label in MANAGED_LABELS:
-            if label != JOB_NAME:
-                labels.pop(label, None)
+        template: Tree = self.spec["template"]
+        if labels := meta.labels_of(template):
+            kept = {key: value for key, value in labels.items() if key == JOB_NAME or key not in MANAGED_LABELS}
+            template = {**template, "metadata": {**template["metadata"], "labels": kept}}
         podset: Tree = {"name": names.DEFAULT_PODSET_NAME, "template": template, "count": self.pods_count}
         if self.min_pods_count is not None:
             podset["minCount"] = self.min_pods_count
