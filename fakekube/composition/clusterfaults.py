@@ -48,7 +48,7 @@ def read(value: Any) -> list[Rule]:
 
 def placed(text: str, name: str, error: FaultError) -> str:
     """Where in a file something is wrong: ``plan.yaml:3``."""
-    from fakekube.apimachinery.yamlplaces import line_of
+    from fakekube.apimachinery.yaml import line_of
 
     return f"{name}:{line_of(text, error.place)}"
 

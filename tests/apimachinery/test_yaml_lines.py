@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube.apimachinery.yamlplaces import line_of
+from fakekube.apimachinery.yaml import line_of
 
 TEXT = """\
 # a plan
