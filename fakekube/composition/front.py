@@ -115,7 +115,8 @@ class Front:
         """
         from fakekube.composition.operatorservers import LOOPBACK, OperatorServer
 
-        server = OperatorServer(lambda: self.transport.handler, self._server.authenticator, user, begun)
+        server = OperatorServer(
+            lambda: self.transport.handler, self._server.authenticator, user, begun, self._world.outside.processes)
         await server.start(self._made(server, LOOPBACK, 0, insecure=False))
         return server
 

@@ -26,12 +26,14 @@ class OperatorServer:
     """A Handler in front of the one that ``handler`` gives, for one run, whose ``user`` it is.
 
     ``begun`` is called when the run has begun to watch, or to write. ``kubeconfig`` is the text of
-    one that leads here.
+    one that leads here. ``processes`` are to hold the number of the run's, if it is one.
     """
 
     def __init__(
         self, handler: Callable[[], Handler], authenticator: "Authenticator", user: UserInfo, begun: Callable[[], None],
+        processes: dict[int, None],
     ) -> None:
+        self.processes = processes
         self._handler, self._authenticator, self._user, self._begun = handler, authenticator, user, begun
         self._served: Served | None = None
         self._token = ""

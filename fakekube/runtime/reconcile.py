@@ -6,7 +6,7 @@ any time, for no reason, and again.
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.workqueue.queue import WorkQueue
@@ -29,6 +29,15 @@ class Result(NamedTuple):
 
     requeue_after: timedelta | None = None
     daemon: bool = False
+
+    @classmethod
+    def after(cls, seconds: float, *, daemon: bool = False) -> Self:
+        """Again after so many seconds: after a moment, not at once, where less than a timedelta
+        can tell is left, or a reconcile that waits for a time would be done again and again and
+        time would never get there.
+        """
+        wait = timedelta(seconds=seconds)
+        return cls(timedelta.resolution if seconds > 0 and not wait else wait, daemon)
 
 
 class TerminalError(Exception):

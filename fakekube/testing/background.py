@@ -248,7 +248,7 @@ class BackgroundCluster:
 
     def _wait(self, function: Callable[["Cluster"], Coroutine[Any, Any, None]]) -> None:
         """Run a function that moves time, when those who were started just now have connected."""
-        connect_seconds = self._companions.connect_seconds()
+        connect_seconds = self._companions.connect_seconds(list(self.cluster.outside.processes))
 
         async def run(cluster: "Cluster") -> None:
             if connect_seconds:

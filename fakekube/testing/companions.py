@@ -7,6 +7,7 @@ cluster started. A test that has none is alone, and what was requested is its ow
 """
 
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 OUR_THREADS = "fakekube"
@@ -30,9 +31,12 @@ class Companions:
         self._older = self._present()
         self._seen: frozenset[Companion] = frozenset()
 
-    def connect_seconds(self) -> float:
-        """How long those who are new since the last call may take to connect; 0 if nobody is."""
-        alive = self._alive() - {threading.current_thread()}
+    def connect_seconds(self, without: Iterable[Companion] = ()) -> float:
+        """How long those who are new since the last call may take to connect; 0 if nobody is.
+
+        Those ``without`` count for nothing.
+        """
+        alive = self._alive() - {threading.current_thread(), *without}
         new, self._seen = alive - self._seen, self._seen | alive
         if any(isinstance(one, int) for one in new):
             return PROCESS_SECONDS

@@ -59,6 +59,11 @@ class OperatorRun(ABC):
     def begin(self) -> None:  # noqa: B027 - most begin in their thread
         """Begin, as far as that needs no time. Raises OSError."""
 
+    @property
+    def process(self) -> int | None:
+        """The number of its process, once it has begun; None for what runs in this one."""
+        return None
+
     @abstractmethod
     def work(self) -> None:
         """Run to the end, in a thread. Raises what it died of."""
@@ -90,6 +95,11 @@ class CommandRun(OperatorRun):
             self._process = subprocess.Popen(  # noqa: S603 - the user's own operator
                 self._arguments, env=environment, cwd=self._directory, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def process(self) -> int | None:
+        """The number of the process."""
+        return self._process.pid if self._process is not None else None
 
     def work(self) -> None:
         """Wait for the process. Raises OperatorDied unless its exit code is 0."""

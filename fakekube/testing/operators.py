@@ -233,6 +233,8 @@ class _Life:
         path.write_text(self.server.kubeconfig)
         self._run = run = make(path)
         run.begin()
+        if run.process is not None:
+            self.server.processes[run.process] = None
         self._activity.hold()
         self._is_held = True
         self._timers.append(self._wall.call_later(start_seconds, self.release, daemon=True))
@@ -263,6 +265,8 @@ class _Life:
         for timer in self._timers:
             timer.cancel()
         if self.server is not None:
+            if self._run is not None and self._run.process is not None:
+                self.server.processes.pop(self._run.process, None)
             await self.server.stop()
         if self._folder is not None:
             self._folder.cleanup()

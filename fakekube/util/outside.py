@@ -75,6 +75,7 @@ class ClientsOutside:
         self.listens = False  # whether anybody outside could be a client
         self.called = False  # whether somebody waits for time, so that requests are not theirs
         self.asking = False  # whether the predicate is being asked, so that reads may be its own
+        self.processes: dict[int, None] = {}  # operators outside: who runs them says when they have begun
         self.writes = 0  # requests that are no reads, as they come and as they are answered
         self.acted_at = float("-inf")  # when something counted that ended the quiet
         self._read_at = float("-inf")

@@ -42,6 +42,13 @@ def test_kopf_dies_between_its_writes_as_the_page_says(tmp_path: Path) -> None:
     assert "fault: shop dies after its write 1 is committed (create pods)" in told
 
 
+def test_the_page_tells_a_bug_for_every_strategy() -> None:
+    """Given the table of bugs, when the page is read, then each strategy finds some."""
+    page = (ROOT / "docs" / "strategies.md").read_text()
+    found = re.findall(r"^\| .+ \| `([a-z]+(?:-[a-z]+)*)` \| .+ \|$", page, re.MULTILINE)
+    assert list(dict.fromkeys(found)) == [*STRATEGIES]
+
+
 def test_the_page_names_every_strategy() -> None:
     """Given the strategies and the oracles, when the page is read, then its tables have each."""
     page = (ROOT / "docs" / "strategies.md").read_text()

@@ -93,6 +93,59 @@ def test_the_command_sweeps_over_processes(project):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+STRATEGIES = """
+import pytest
+from tests.exploration.buggy import intermediate
+from fakekube.client.resources import CONFIG_MAPS, SECRETS
+
+async def moved(cluster):
+    labels = {"of": "web"}
+    await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "web", "namespace": "default"}, "data": {"place": "new"}})
+    await cluster.client.create(SECRETS, {"metadata": {"name": "old", "namespace": "default", "labels": labels}})
+    await cluster.advance("1m")
+    return [secret["metadata"]["name"] for secret in (await cluster.client.list(SECRETS, "default")).items]
+
+@pytest.mark.fakekube(extra=[intermediate.moves_in_memory])
+async def test_buggy(fake_cluster):
+    assert await moved(fake_cluster) == ["new"]
+
+@pytest.mark.fakekube(extra=[intermediate.moves_on_the_server])
+async def test_mended(fake_cluster):
+    assert await moved(fake_cluster) == ["new"]
+"""
+
+
+def test_the_command_sweeps_over_strategies(project):
+    """Given the command with strategies, then each seed is run with each, a bug's story names the
+    write after which the operator died, and its command replays it; a name of none is refused.
+    """
+    (project / "test_them.py").write_text(STRATEGIES)
+    done = explored(
+        "--strategies", "intermediate-states, conflicts", "--seeds", "1-12", "--workers", "1", "--", *COMMAND)
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"test_them.py::test_mended: 24 seeds, \d+ distinct histor(y|ies), no failure", done.stdout)
+    assert re.search(r"test_them.py::test_buggy: \d+ seeds, .* 1 failure\n", done.stdout)
+    assert re.search(r"> \+0s fault: moves-in-memory dies .* its write \d is committed", done.stdout)
+    schedule = re.search(r"--fakekube-schedule (\S+)", done.stdout)
+    replay = [sys.executable, "-m", *COMMAND, "-k", "buggy", "--fakekube-schedule", schedule.group(1)]
+    assert subprocess.run(replay, check=False, capture_output=True).returncode == 1
+    done = explored("--strategies", "stale", "--", *COMMAND)
+    assert (done.returncode, "'stale' is no strategy: known are " in done.stderr) == (2, True)
+
+
+def test_workers_of_xdist_tell_what_strategies_found(project):
+    """Given tests that are spread over two processes by pytest itself, when they are run with
+    strategies, then the end of the run tells of each what was explored.
+    """
+    (project / "test_them.py").write_text(STRATEGIES)
+    run = [sys.executable, "-m", *COMMAND, "-n", "2", "--fakekube-strategies", "intermediate-states", "--fakekube-explore", "12"]
+    done = subprocess.run(run, check=False, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert re.search(r"test_them.py::test_mended: 12 seeds, \d+ distinct histor(y|ies), no failure", done.stdout)
+    assert re.search(r"test_them.py::test_buggy: \d+ seeds?, \d+ distinct histories, seed \d+ fails", done.stdout)
+    assert "fault: moves-in-memory dies" in done.stdout
+
+
 def test_what_does_not_come_to_explore_is_told(project):
     """Given tests that fail anyway, none at all, a command that is not there, and seeds that are
     none, then each is told.

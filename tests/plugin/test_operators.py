@@ -176,7 +176,7 @@ def test_a_test_that_is_alone_waits_for_nobody(
 
 def test_companions_are_those_that_are_younger(fakekube_server: BackgroundCluster) -> None:
     """Given a thread and a process that a test started, when it is asked for companions, then they
-    are new once, and there as long as they live.
+    are new once, and there as long as they live; those that it is told to leave out are neither.
     """
     from fakekube.testing.companions import PROCESS_SECONDS, THREAD_SECONDS, Companions
 
@@ -190,6 +190,7 @@ def test_companions_are_those_that_are_younger(fakekube_server: BackgroundCluste
     assert not found.are_there()
     if Path("/proc/self/task").exists():
         with subprocess.Popen(["sleep", "60"]) as child:
+            assert (found.connect_seconds([child.pid]), found.are_there()) == (0, False)
             assert (found.connect_seconds(), found.are_there()) == (PROCESS_SECONDS, True)
             child.kill()
         assert not found.are_there()

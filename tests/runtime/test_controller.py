@@ -5,6 +5,8 @@ import logging
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -317,3 +319,16 @@ async def test_one_seed_gives_one_history():
 
 def scripted_named(name):
     return controller(name).for_(WEBS).complete(lambda ctx: Scripted(ctx, [ValueError("x"), Result()]))
+
+
+@given(st.floats(1.7e9, 1.9e9), st.floats(0, 2, exclude_min=True))
+def test_who_waits_for_a_time_gets_there(start, seconds):
+    """Given a reconcile that asks to be called again for as long as a time is not there, when it
+    is, then the time comes after a few calls, however little is left of it.
+    """
+    now, calls = start, 0
+    while now < start + seconds:
+        wait = Result.after(start + seconds - now, daemon=True).requeue_after
+        now, calls = now + wait.total_seconds(), calls + 1
+        assert calls < 5
+    assert Result.after(0) == Result(timedelta(0))

@@ -3,7 +3,6 @@
 Whether they may is asked of the API server. Upstream: pkg/controller/certificates/approver.
 """
 
-from datetime import timedelta
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
@@ -43,7 +42,7 @@ class ApprovingReconciler:
         elif await self._may(spec, "nodeclient"):
             await self._approve(found, "Auto approving kubelet client certificate after SubjectAccessReview.")
         else:
-            return Result(requeue_after=timedelta(seconds=AGAIN_SECONDS), daemon=True)
+            return Result.after(AGAIN_SECONDS, daemon=True)
         return None
 
     async def _may(self, spec: Tree, subresource: str) -> bool:

@@ -6,7 +6,6 @@ It looks once an hour, as upstream does. Upstream: pkg/controller/certificates/c
 import base64
 import math
 from collections.abc import Iterator
-from datetime import timedelta
 
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
@@ -39,7 +38,7 @@ class CleanerReconciler:
         rounds = math.floor((end - self._started) / POLLING_SECONDS) + 1
         wait_seconds = self._started + rounds * POLLING_SECONDS - self.clock.time()
         if wait_seconds > 0:
-            return Result(requeue_after=timedelta(seconds=wait_seconds), daemon=True)
+            return Result.after(wait_seconds, daemon=True)
         await self.client.delete(CERTIFICATE_SIGNING_REQUESTS, request.name, missing_ok=True)
         return None
 

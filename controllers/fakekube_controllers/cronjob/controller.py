@@ -7,7 +7,6 @@ Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (NewControllerV2, addJo
 updateCronJob).
 """
 
-from datetime import timedelta
 
 import orjson
 
@@ -81,4 +80,4 @@ class CronJobReconciler:
         seconds = await Sync(self.ctx.client, self.events, cron_job, jobs, self.clock.time()).run()
         if seconds is None:
             return None
-        return Result(requeue_after=timedelta(seconds=max(seconds, 0.0)), daemon=True)
+        return Result.after(max(seconds, 0.0), daemon=True)

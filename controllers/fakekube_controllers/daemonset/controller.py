@@ -161,4 +161,4 @@ class DaemonSetReconciler:
 def _later(step: Step) -> Result | None:
     """When to reconcile again though nothing happens."""
     waits = [wait for wait in (step.wait_seconds, step.seconds_until_available()) if wait is not None]
-    return Result(requeue_after=timedelta(seconds=min(waits))) if waits else None
+    return Result.after(min(waits)) if waits else None

@@ -4,7 +4,6 @@ Upstream: pkg/controller/deployment/deployment_controller.go, syncRolloutStatus 
 out: the end of retries after fifteen of them.
 """
 
-from datetime import timedelta
 
 import orjson
 
@@ -78,7 +77,7 @@ class DeploymentReconciler:
             if is_namespace_terminating(error):
                 return None
             raise
-        return None if wait is None else Result(requeue_after=timedelta(seconds=wait))
+        return None if wait is None else Result.after(wait)
 
     async def _refuse(self, rollout: Rollout) -> None:
         text = "This deployment is selecting all pods. A non-empty selector is required."

@@ -8,7 +8,6 @@ Upstream: pkg/controller/disruption/disruption.go.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -113,7 +112,7 @@ class DisruptionReconciler:
         disrupted, recheck = self._disrupted(budget, selected, now)
         staying = [pod for pod in selected if not pods.is_terminating(pod) and meta.name_of(pod) not in disrupted]
         await self._write(budget, wanted, sum(map(pods.is_ready, staying)), disrupted)
-        return None if recheck is None else Result(requeue_after=timedelta(seconds=recheck - now), daemon=True)
+        return None if recheck is None else Result.after(recheck - now, daemon=True)
 
     def _disrupted(self, budget: Tree, selected: Sequence[Tree], now: float) -> tuple[Mapping[str, str], float | None]:
         """Pods that are about to go, with the times at which that was said; and when the first of
@@ -174,7 +173,7 @@ class DisruptionReconciler:
         if cached is None or seconds is None:
             return None
         if seconds > 0:
-            return Result(requeue_after=timedelta(seconds=seconds), daemon=True)
+            return Result.after(seconds, daemon=True)
         condition = pod_condition(self.ctx, cached, DISRUPTION_TARGET, "False")
         kept = [condition if each["type"] == condition["type"] else each for each in cached["status"]["conditions"]]
         await self.client.update_status(PODS, {**cached, "status": {**cached["status"], "conditions": kept}})

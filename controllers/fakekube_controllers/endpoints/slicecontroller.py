@@ -5,7 +5,6 @@ counts.
 Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
 """
 
-from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError, is_namespace_terminating
@@ -95,7 +94,7 @@ class EndpointSliceReconciler:
             del self._tries[key]
             return None
         seconds = doubled_seconds(MIN_RETRY_SECONDS, tries - 1, MAX_RETRY_SECONDS)
-        return Result(requeue_after=timedelta(seconds=seconds), daemon=True)
+        return Result.after(seconds, daemon=True)
 
     def _warn(self, service: Tree, text: str) -> None:
         name = f"{meta.namespace_of(service)}/{meta.name_of(service)}"

@@ -9,7 +9,6 @@ Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 import contextlib
 import functools
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 from fakekube.apimachinery import conditions, meta
@@ -25,7 +24,7 @@ from fakekube.util.clock import never
 from fakekube.util.tasks import turn
 from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
-UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
+UNKNOWN_KIND_RETRY = Result.after(30, daemon=True)
 UNTURNED_DEPENDENTS = 16
 """So many dependents are orphaned before everybody else gets a turn."""
 LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream

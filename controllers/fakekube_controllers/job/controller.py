@@ -6,7 +6,6 @@ once.
 Upstream: pkg/controller/job/job_controller.go (NewController, updateJob, syncJob, getPodsForJob).
 """
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import orjson
@@ -123,7 +122,7 @@ class JobReconciler:
             self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=failed)
         if result.requeue_seconds is None:
             return None
-        return Result(requeue_after=timedelta(seconds=max(result.requeue_seconds, 0.0)))
+        return Result.after(max(result.requeue_seconds, 0.0))
 
     async def _sync(self, key: Request, cached: Tree) -> SyncResult:
         satisfied = self.expectations.satisfied(key)

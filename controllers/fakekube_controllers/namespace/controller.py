@@ -6,7 +6,6 @@ pkg/controller/namespace/{namespace_controller.go,deletion}.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 import orjson
 
@@ -60,7 +59,7 @@ class NamespaceReconciler:
         if stale:
             raise APIError(503, "ServiceUnavailable", conditions.undiscovered(stale))
         if remaining.estimate_seconds:
-            return Result(requeue_after=timedelta(seconds=remaining.estimate_seconds // 2 + 1))
+            return Result.after(remaining.estimate_seconds // 2 + 1)
         await self._finalize(request.name)
         return None
 

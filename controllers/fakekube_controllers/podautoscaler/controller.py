@@ -6,7 +6,6 @@ Upstream: pkg/controller/podautoscaler/horizontal.go (the queue, its rate limite
 """
 
 import logging
-from datetime import timedelta
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
@@ -75,4 +74,4 @@ class HorizontalReconciler:
                 await Sync(self.shared, autoscaler).run()
         except (SyncFailed, APIError) as error:
             log.info("horizontalpodautoscaler: %s: %s", request, error)
-        return Result(requeue_after=timedelta(seconds=SYNC_SECONDS), daemon=True)
+        return Result.after(SYNC_SECONDS, daemon=True)

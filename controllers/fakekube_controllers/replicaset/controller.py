@@ -8,7 +8,6 @@ other kind. Left out: metrics.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -93,7 +92,7 @@ class ReplicaSetReconciler:
         if not min_ready or status.get("readyReplicas") == status.get("availableReplicas"):
             return None
         wait = pods.seconds_until_available(replicas, min_ready, now)
-        return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
+        return Result.after(min_ready if wait is None else wait)
 
     def _summaries_of(self, owner: Tree) -> PodSummaries:
         found = self.summaries.get(meta.uid_of(owner))

@@ -1,9 +1,9 @@
 """Makes ResourceClaims from templates, says in the pod's status which, and cleans up after pods
 that have ended.
 
-``groups.py`` makes those of PodGroups, where the gate DRAWorkloadResourceClaims is on.
-Upstream: pkg/controller/resourceclaim/controller.go. Left out: reservations for pods that were
-bound by hand, metrics.
+``groups.py`` makes those of PodGroups, where the gate DRAWorkloadResourceClaims is on. Pods that
+have a node get their claims reserved, should the scheduler not have done so.
+Upstream: pkg/controller/resourceclaim/controller.go. Left out: metrics.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ CLAIMS, TEMPLATES = "resourceclaims.resource.k8s.io", "resourceclaimtemplates.re
 FINALIZER = "resource.kubernetes.io/delete-protection"
 FIELD_MANAGER = "ResourceClaimController"
 POD, CLAIM, GROUP = "pod", "claim", "group"
+USERS = "pods by their claims"
+MOST_CONSUMERS = 256
 
 Key = tuple[str, ObjectKey]
 """A pod, a claim or a PodGroup: which of them, and where."""
@@ -48,6 +50,7 @@ class ResourceClaims:
         self.ctx, self.client, self.recorder = ctx, ctx.client, ctx.recorder("resource_claim")
         self.resource = claims
         self.claims, self.templates, self.pods = ctx.lister(claims), ctx.lister(templates), ctx.lister(PODS)
+        self.pods.add_index(USERS, _claim_keys)
         self.queue = ctx.queue("resource_claim")
         ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
         ctx.add_handler(claims, self._claim_seen, lambda _, new: self._claim_seen(new), self._claim_gone)
@@ -85,6 +88,9 @@ class ResourceClaims:
 
     def _claim_seen(self, claim: Tree) -> None:
         self.queue.add((CLAIM, meta.key_of(claim)))
+        for pod in self.pods.by_index(USERS, str(meta.key_of(claim))):
+            if any(self._lacks(pod, one) for one in pod["spec"].get("resourceClaims") or ()):
+                self._pod_seen(pod)
 
     def _claim_gone(self, claim: Tree) -> None:
         """A pod or a group whose claim is gone gets another."""
@@ -134,6 +140,29 @@ class ResourceClaims:
             await self.client.patch(
                 PODS, meta.name_of(pod), meta.namespace_of(pod), generated.status_of(pod, made), type="apply",
                 subresource="status", force=True, field_manager=FIELD_MANAGER)
+        for wanted in pod["spec"].get("resourceClaims") or ():
+            if (lacking := self._lacks(pod, wanted)) is not None:
+                claim, consumer = lacking
+                status = {**claim["status"], "reservedFor": [*(claim["status"].get("reservedFor") or ()), consumer]}
+                await self.client.update_status(self.resource, {**claim, "status": status})
+
+    def _lacks(self, pod: Tree, wanted: Tree) -> tuple[Tree, Tree] | None:
+        """The claim that is to be reserved for a pod that has a node, and what it is to be reserved
+        for: the pod, or its group; None where it is so already, or cannot be.
+        """
+        name = wanted.get("resourceClaimName") or generated.names_in_status(pod).get(wanted["name"])
+        claim = self.claims.get(meta.namespace_of(pod), name) if name and pod["spec"].get("nodeName") else None
+        if claim is None or not (claim.get("status") or {}).get("allocation"):
+            return None
+        group = self.groups.shared(pod, wanted) if self.groups is not None else None
+        if wanted.get("resourceClaimName") is None and not meta.is_controlled_by(claim, group or pod):
+            return None
+        reserved = claim["status"].get("reservedFor") or []
+        consumer: Tree = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups"} if group else {"resource": "pods"}
+        consumer |= {"name": meta.name_of(group or pod), "uid": meta.uid_of(group or pod)}
+        if len(reserved) >= MOST_CONSUMERS or any(one["uid"] == consumer["uid"] for one in reserved):
+            return None
+        return claim, consumer
 
     async def _ensure(self, pod: Tree, wanted: Tree) -> str:
         """The name of a claim that the pod's status does not name yet, made if need be; empty when
@@ -200,6 +229,12 @@ class ResourceClaims:
 def _is_done(pod: ReadOnlyTree) -> bool:
     """Whether no container of a pod runs any more, nor will."""
     return pods.is_finished(pod) or (meta.is_deleting(pod) and not pod["spec"].get("nodeName"))
+
+
+def _claim_keys(pod: Tree) -> list[str]:
+    if not has_resource_claims(pod):
+        return []
+    return [str(ObjectKey(meta.namespace_of(pod), name)) for name in _claim_names(pod)]
 
 
 def _claim_names(pod: ReadOnlyTree) -> list[str]:

@@ -78,7 +78,7 @@ class StatefulSetReconciler:
         if not min_ready or update.status["readyReplicas"] == update.status["availableReplicas"]:
             return None
         wait = pods.seconds_until_available(found, min_ready, now)
-        return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
+        return Result.after(min_ready if wait is None else wait)
 
     async def _write_status(self, owner: Tree, status: Tree, control: StatefulPodControl, now: float) -> None:
         statuses.complete(owner, status, any_strategy=self.completes_any, now=times.format_time(now))

@@ -5,7 +5,6 @@ there.
 Upstream: pkg/controller/ttlafterfinished/ttlafterfinished_controller.go.
 """
 
-from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.times import parse_time
@@ -64,4 +63,4 @@ class TTLReconciler:
 
 
 def _wait(seconds: float | None) -> Result | None:
-    return None if seconds is None else Result(requeue_after=timedelta(seconds=seconds), daemon=True)
+    return None if seconds is None else Result.after(seconds, daemon=True)

@@ -32,15 +32,21 @@ async def silence(cluster):
     await load(cluster, POD % ("there", "node-0", "[]"))
     await cluster.advance("2m")
     await cluster.node("node-1").stop_kubelet()
-    await cluster.advance("2m")
-    lost = await all_of(cluster, NODES, "metadata.name", "status.conditions[Ready].status", "spec.taints")
-    await cluster.advance("10m")
+    await cluster.advance("20m")
     left = await all_of(cluster, PODS, "metadata.name", "metadata.deletionTimestamp")
+    return await _nodes(cluster), [(name, bool(goes)) for name, goes in left]
+
+
+async def silence_for_a_while(cluster):
+    await silence(cluster)
     await cluster.node("node-1").start_kubelet()
-    await cluster.advance("5m")
-    back = await all_of(cluster, NODES, "metadata.name", "status.conditions[Ready].status", "spec.taints")
-    return [(name, ready, [one["key"] for one in taints or ()]) for name, ready, taints in [*lost, *back]], [
-        (name, bool(goes)) for name, goes in left], await all_of(cluster, PODS)
+    await cluster.advance("20m")
+    return await _nodes(cluster), await all_of(cluster, PODS)
+
+
+async def _nodes(cluster):
+    found = await all_of(cluster, NODES, "metadata.name", "status.conditions[Ready].status", "spec.taints")
+    return [(name, ready, [one["key"] for one in taints or ()]) for name, ready, taints in found]
 
 
 async def taints(cluster):
@@ -80,6 +86,7 @@ async def ttl(cluster):
 
 PLAYS = (
     Play("silence", silence, ("nodelifecycle", "tainteviction"), {"nodes": 2}),
+    Play("silence-for-a-while", silence_for_a_while, ("nodelifecycle", "tainteviction"), {"nodes": 2}),
     Play("taints", taints, ("tainteviction",)),
     Play("lost-node", lost_node, ("podgc",), {"nodes": 2}),
     Play("lives", lives, ("kubelet",)),

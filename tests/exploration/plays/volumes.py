@@ -68,33 +68,41 @@ async def _volumes(cluster):
     return claims, await all_of(cluster, PERSISTENT_VOLUMES, "status.phase", "spec.claimRef.name"), await phases(cluster)
 
 
-async def _used_and_freed(cluster):
+async def _used(cluster):
+    await cluster.advance("20m")
+    return await _volumes(cluster)
+
+
+async def _freed(cluster):
     await cluster.advance("2m")
-    used = await _volumes(cluster)
     await cluster.client.delete(PERSISTENT_VOLUME_CLAIMS, "c", "default")
     await cluster.advance("2m")
-    kept = await _volumes(cluster)
     await cluster.client.delete(PODS, "p", "default", grace_period_seconds=0)
     await cluster.advance("20m")
-    return used, kept, await _volumes(cluster)
+    return await _volumes(cluster)
 
 
 async def claimed(cluster):
     await load(cluster, CLAIMED)
-    ended = await _used_and_freed(cluster)
+    return await _used(cluster)
+
+
+async def claimed_and_freed(cluster):
+    await load(cluster, CLAIMED)
+    await _freed(cluster)
     await cluster.client.delete(PERSISTENT_VOLUMES, "v")
-    await cluster.advance("5m")
-    return ended, await all_of(cluster, PERSISTENT_VOLUMES)
+    await cluster.advance("20m")
+    return await _volumes(cluster)
 
 
 async def made_at_once(cluster):
     await load(cluster, MADE % "Immediate")
-    return await _used_and_freed(cluster)
+    return await _used(cluster)
 
 
 async def made_late(cluster):
     await load(cluster, MADE % "WaitForFirstConsumer")
-    return await _used_and_freed(cluster)
+    return await _freed(cluster)
 
 
 async def attributes(cluster):
@@ -102,15 +110,14 @@ async def attributes(cluster):
     await cluster.advance("2m")
     await cluster.client.delete(VOLUME_ATTRIBUTES_CLASSES, "fast")
     await cluster.advance("2m")
-    kept = await all_of(cluster, VOLUME_ATTRIBUTES_CLASSES)
     await cluster.client.delete(PERSISTENT_VOLUME_CLAIMS, "c", "default")
     await cluster.advance("20m")
-    return kept, await all_of(cluster, VOLUME_ATTRIBUTES_CLASSES), await all_of(cluster, PERSISTENT_VOLUME_CLAIMS)
+    return await all_of(cluster, VOLUME_ATTRIBUTES_CLASSES), await all_of(cluster, PERSISTENT_VOLUME_CLAIMS)
 
 
 PLAYS = (
-    Play("claimed", claimed, (
-        "persistentvolume-binder", "persistentvolume-protection", "persistentvolumeclaim-protection")),
+    Play("claimed", claimed, ("persistentvolume-binder",)),
+    Play("claimed-and-freed", claimed_and_freed, ("persistentvolumeclaim-protection", "persistentvolume-protection")),
     Play("made-at-once", made_at_once, ("volume-provisioner", "ephemeral-volume")),
     Play("made-late", made_late, ("volume-provisioner", "ephemeral-volume")),
     Play("attributes", attributes, ("volumeattributesclass-protection",)),

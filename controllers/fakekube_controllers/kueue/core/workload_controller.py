@@ -6,7 +6,6 @@ device claims, ConcurrentAdmission.
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -154,7 +153,7 @@ class WorkloadReconciler:
             return None
         left = times.parse_time(finished["lastTransitionTime"]) + kept_seconds - self._now
         if left > 0:
-            return Result(requeue_after=timedelta(seconds=left))
+            return Result.after(left)
         if await finish.delete(self.kueue.client, workload):
             self.recorder.report(
                 workload, "Normal", "Deleted", "Deleted", "Deleted finished workload due to elapsed retention")
@@ -198,7 +197,7 @@ class WorkloadReconciler:
         if requeue_at is not None:
             left = times.parse_time(requeue_at) - self._now
             if left > 0:
-                return Result(requeue_after=timedelta(seconds=left))
+                return Result.after(left)
             if states.status(workload) == states.PENDING:
                 await self._end_backoff(workload)
                 return DONE

@@ -5,7 +5,6 @@ Upstream: reconcileCheckBasedEviction and its like in pkg/controller/core/worklo
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,7 +80,7 @@ class WorkloadEviction:
             return None
         waits = [await self._by_pods_ready(workload), await self._by_execution_time(workload)]
         left = min((seconds for seconds in waits if seconds), default=0.0)
-        return Result(requeue_after=timedelta(seconds=left)) if left else None
+        return Result.after(left) if left else None
 
     async def _by_checks(self, workload: ReadOnlyTree) -> bool:
         if states.is_evicted(workload):

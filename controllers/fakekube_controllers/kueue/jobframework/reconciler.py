@@ -138,7 +138,7 @@ class JobReconciler:
         now = self.framework.clock.time()
         left = self._suspended_at.get(key, 0.0) + SUSPENDED_AGAIN_SECONDS - now
         if left > 0:
-            return Result(requeue_after=timedelta(seconds=left))
+            return Result.after(left)
         await job.patch(self.framework, job.suspend)
         self._suspended_at[key] = now
         self.framework.event(job.obj, "Normal", "Suspended", "Kueue managed child job suspended")
@@ -305,7 +305,7 @@ class JobReconciler:
             return None
         left = times.parse_time(evicted["lastTransitionTime"]) + retention - self.framework.clock.time()
         if left > 0:
-            return Result(requeue_after=timedelta(seconds=left))
+            return Result.after(left)
         name, namespace = meta.name_of(job.obj), meta.namespace_of(job.obj)
         if await self.framework.client.delete(
             job.resource, name, namespace, propagation_policy="Background", missing_ok=True) is not None:

@@ -6,7 +6,6 @@ scheduler's second pass.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import conditions, meta, times
@@ -80,7 +79,7 @@ class NodeReconciler:
             passed = self.kueue.clock.time() - times.parse_time(ready["lastTransitionTime"])
             expired = passed >= NODE_FAILURE_DELAY_SECONDS
             if not expired and not features.TASReplaceNodeOnPodTermination:
-                return Result(requeue_after=timedelta(seconds=NODE_FAILURE_DELAY_SECONDS - passed))
+                return Result.after(NODE_FAILURE_DELAY_SECONDS - passed)
         affected = {meta.key_of(each): None for each in self._objects.workloads_on(name)}
         if node is None or ready is None:
             await self._handle_unhealthy(name, affected)

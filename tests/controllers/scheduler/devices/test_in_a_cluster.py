@@ -120,8 +120,11 @@ async def test_a_claim_that_keeps_a_pod_from_its_node_is_freed(world):
     await world.claim("c")
     await world.pod("p", "c")
     assert await world.given("c") == ["a"]
+    allocation = (await world.status("c"))["allocation"]
+    await world.client.delete(PODS, "p", NAMESPACE, grace_period_seconds=0)
+    await world.cluster.settle()
     found = await world.client.get(RESOURCE_CLAIMS, "c", NAMESPACE)
-    await world.client.update_status(RESOURCE_CLAIMS, {**found, "status": {"allocation": found["status"]["allocation"]}})
+    await world.client.update_status(RESOURCE_CLAIMS, {**found, "status": {"allocation": allocation}})
     await world.cluster.settle()
     await world.pod("q", "c", nodeSelector={"other": "yes"})
     assert any("deallocation of ResourceClaim completed" in each for each in await world.messages("FailedScheduling"))
@@ -264,3 +267,19 @@ async def test_a_node_that_has_the_resource_itself_needs_no_devices(world):
     await world.pod("p", containers=[{"name": "main", "image": "i", "resources": asked}])
     assert await world.where("p") == ["n1"]
     assert await world.claims() == []
+
+
+async def test_a_pod_that_has_a_node_gets_its_claim_reserved(world):
+    """Given an allocated claim of a pod that runs / when nobody holds it any more, or a pod that
+    has a node already names it / then it is reserved for both.
+    """
+    await world.node("n1")
+    await world.slice(devices("a"))
+    await world.claim("c")
+    await world.pod("p", "c")
+    found = await world.client.get(RESOURCE_CLAIMS, "c", NAMESPACE)
+    await world.client.update_status(RESOURCE_CLAIMS, {**found, "status": {"allocation": found["status"]["allocation"]}})
+    await world.cluster.settle()
+    assert [each["name"] for each in (await world.status("c"))["reservedFor"]] == ["p"]
+    await world.pod("q", "c", nodeName="n1")
+    assert [each["name"] for each in (await world.status("c"))["reservedFor"]] == ["p", "q"]
