@@ -26,7 +26,7 @@ from fakekube.apimachinery.types import Json
 from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, Json] = {
@@ -69,15 +69,15 @@ class YAMLError(ValueError):
         self.problem, self.line = problem, line
 
 
-def load(body: bytes) -> tuple[Json, list[str]]:
+def load(body: bytes, *, canonical: bool = False) -> tuple[Json, list[str]]:
     """The JSON value of a body's first document, and what is to be said of keys given twice:
     ``line 10: key "foo" already set in map``. Keys are in order.
 
     Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a
-    short way.
+    short way; ``canonical`` says that it gives no key twice.
     """
     tree = _json(body)
-    if tree is not None and not duplicates.may_repeat(body, tree):
+    if tree is not None and (canonical or not duplicates.may_repeat(body, tree)):
         return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
     reader = _Reader(body)
     value = next(reader.documents(), None)
@@ -408,3 +408,49 @@ def _go_syntax(value: Json) -> str:
     if isinstance(value, str):
         return go_quote(value)
     return "interface {}(nil)" if value is None else orjson.dumps(value).decode()
+
+
+def line_of(text: str, place: "Sequence[str | int]") -> int:
+    """The line, from 1, on which a place of the first document begins, or the nearest around it
+    that is there; 1 for a text that is no YAML.
+
+    A place is told inwards: by names of fields, and numbers in lists, counted from 0.
+    """
+    found, deepest = 1, 0
+    path: list[str | int | None] = []  # where the next value stands; None: a key comes
+    try:
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            mark: Any = event.start_mark
+            if isinstance(event, yaml.DocumentEndEvent):
+                break
+            if isinstance(event, yaml.CollectionEndEvent):
+                path.pop()
+            elif path and path[-1] is None:
+                if not isinstance(event, yaml.ScalarEvent):  # a key that JSON has not
+                    break
+                path[-1] = event.value
+                if _is_around(path, place) and len(path) > deepest:
+                    found, deepest = mark.line + 1, len(path)
+                continue
+            elif isinstance(event, yaml.NodeEvent):
+                if path and isinstance(path[-1], int) and _is_around(path, place) and len(path) > deepest:
+                    found, deepest = mark.line + 1, len(path)
+                if isinstance(event, yaml.CollectionStartEvent):
+                    path.append(0 if isinstance(event, yaml.SequenceStartEvent) else None)
+                    continue
+            else:
+                continue
+            _step(path)
+    except yaml.YAMLError:
+        return found
+    return found
+
+
+def _is_around(path: list[str | int | None], place: "Sequence[str | int]") -> bool:
+    return len(path) <= len(place) and all(str(one) == str(two) for one, two in zip(path, place, strict=False))
+
+
+def _step(path: list[str | int | None]) -> None:
+    """A value has ended: what comes next in the collection around it."""
+    if path:
+        path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None

@@ -94,7 +94,11 @@ class Reflector:
                 log.log(logging.DEBUG if is_known else logging.WARNING, "reflector of %s: %s", self.resource, error)
                 if is_missing and self.on_missing is not None:
                     self.on_missing()
-                await self._back_off()
+                if self.resource_version or is_missing:
+                    await self._back_off()
+                else:  # workers wait for the first list, with keys in their queues: time has to pass for it
+                    with self._activity.sleeping():
+                        await self._back_off()
 
     @property
     def _is_awaited(self) -> bool:

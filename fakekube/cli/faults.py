@@ -20,11 +20,18 @@ def add(server: str | None, kubeconfig: str | None, file: str) -> None:
     import orjson
 
     from fakekube.apimachinery import yamlfiles
+    from fakekube.composition.clusterfaults import placed
+    from fakekube.faults.rules import FaultError, rules_of
 
+    name = "standard input" if file == "-" else file
     try:
-        plan = yamlfiles.one(sys.stdin.read(), "standard input") if file == "-" else yamlfiles.read(Path(file))
+        text = sys.stdin.read() if file == "-" else yamlfiles.text_of(Path(file))
+        plan = yamlfiles.one(text, name)
+        rules_of(plan)
     except yamlfiles.FileError as error:
         raise click.ClickException(str(error)) from error
+    except FaultError as error:
+        raise click.ClickException(f"{placed(text, name, error)}: {str(error).removeprefix('faults: ')}") from error
     if isinstance(plan, list):
         plan = {"faults": plan}
     try:

@@ -36,13 +36,21 @@ def read(value: Any) -> list[Rule]:
 
     Raises OptionError.
     """
-    where = ""
+    file, content = None, value
     if isinstance(value, Path) or (isinstance(value, str) and value):
-        where, value = f"{value}: ", admissionconfiguration.parsed(Path(value), "faults")
+        file, content = Path(value), admissionconfiguration.parsed(Path(value), "faults")
     try:
-        return rules_of(value or ())
+        return rules_of(content or ())
     except FaultError as error:
+        where = "" if file is None else f"{placed(file.read_text(encoding='utf-8'), str(file), error)}: "
         raise OptionError(f"faults: {where}{str(error).removeprefix('faults: ')}") from None
+
+
+def placed(text: str, name: str, error: FaultError) -> str:
+    """Where in a file something is wrong: ``plan.yaml:3``."""
+    from fakekube.apimachinery.yaml import line_of
+
+    return f"{name}:{line_of(text, error.place)}"
 
 
 def planned(texts: Iterable[str]) -> list[Rule]:

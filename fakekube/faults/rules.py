@@ -6,8 +6,8 @@ Every rule does one thing, and only things that real control planes do. Upstream
 the nearest is Chaos Mesh's HTTPChaos, which knows no resources.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -52,10 +52,20 @@ DOES = ("error", "latency", "cut", "watch", "stale", "compact", "lose_lease", "c
 LEASES = ("coordination.k8s.io", "leases")
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+VERB_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"enum": [*VERBS, *GROUPS_OF_VERBS]}}]}
+ONE_THING: dict[str, Any] = {"oneOf": [{"required": [to_camel(name)]} for name in DOES]}
+"""For editors, which know of no validator."""
 
 
 class FaultError(ValueError):
-    """A plan or a rule that says something impossible; the text says what, in one sentence."""
+    """A plan or a rule that says something impossible; the text says what, in one sentence.
+
+    ``place`` is where in a plan it stands: names of fields, and numbers in lists.
+    """
+
+    def __init__(self, text: str, place: Sequence[str | int] = ()) -> None:
+        super().__init__(text)
+        self.place = tuple(place)
 
 
 def _texts(value: Any) -> Any:
@@ -67,6 +77,8 @@ def _numbers(value: Any) -> Any:
 
 
 def _seconds(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | float | int | timedelta | None):
+        raise ValueError(f"{value!r} is no duration: say 1h30m, 90s or 500ms")
     seconds = None if value is None else seconds_of(value)
     if seconds is not None and seconds > LONGEST_SECONDS:
         raise ValueError("so long a time cannot be counted")
@@ -83,6 +95,7 @@ def _is_text(value: str) -> str:
 
 Text = Annotated[str, AfterValidator(_is_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
+Verbs = Annotated[tuple[Text, ...], BeforeValidator(_texts), WithJsonSchema(VERB_TEXTS)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]})]
 Numbers = Annotated[
@@ -93,11 +106,12 @@ Numbers = Annotated[
 class Rule(BaseModel):
     """One fault: which requests, which of those, and what goes wrong."""
 
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True, json_schema_extra=ONE_THING)
 
     name: Annotated[Text, Field(description="Named in logs, histories and reports; unique.")] = ""
 
-    verbs: Annotated[Texts, Field(
+    verbs: Annotated[Verbs, Field(
         description="get, list, watch, create, update, patch, delete, deletecollection; read, write.")] = ()
     resources: Annotated[Texts, Field(description="jobs, jobs.batch, pods/status, pods/*, */*; without: everything.")] = ()
     namespaces: Annotated[Texts, Field(description="Names, * and ? in them stand for anything.")] = ()
@@ -268,7 +282,7 @@ def rule_of(values: Mapping[str, Any]) -> Rule:
     try:
         return Rule.model_validate(dict(values))
     except ValidationError as error:
-        raise FaultError(_sentence(error, Rule)) from None
+        raise FaultError(_sentence(error, Rule), error.errors()[0]["loc"]) from None
 
 
 def rules_of(content: Any) -> list[Rule]:
@@ -276,21 +290,24 @@ def rules_of(content: Any) -> list[Rule]:
 
     Raises FaultError, also for two rules of one name.
     """
-    if isinstance(content, Mapping) and not {"faults", "kind", "apiVersion"}.isdisjoint(content):
+    is_plan = isinstance(content, Mapping) and not {"faults", "kind", "apiVersion"}.isdisjoint(content)
+    if is_plan:
         try:
             rules = list(Plan.model_validate(dict(content)).faults)
         except ValidationError as error:
-            raise FaultError(_sentence(error, Plan)) from None
+            raise FaultError(_sentence(error, Plan), error.errors()[0]["loc"]) from None
     elif isinstance(content, Mapping):
         rules = [rule_of(content)]
     else:
         rules = [_numbered(number, one) for number, one in enumerate(_listed(content))]
     if len(rules) > MOST_RULES:
         raise FaultError(f"faults: {len(rules):,} are more than the {MOST_RULES:,} that a plan takes")
-    names = Counter(rule.name for rule in rules if rule.name)
-    for name, count in names.items():
-        if count > 1:
-            raise FaultError(f"faults: two are called {name!r}")
+    seen: dict[str, None] = {}
+    for number, rule in enumerate(rules):
+        if rule.name in seen:
+            raise FaultError(f"faults: two are called {rule.name!r}", ("faults", number) if is_plan else (number,))
+        if rule.name:
+            seen[rule.name] = None
     return rules
 
 
@@ -308,11 +325,11 @@ def _numbered(number: int, content: Any) -> Rule:
     if isinstance(content, Rule):
         return content
     if not isinstance(content, Mapping):
-        raise FaultError(f"faults.{number}: {content!r} is no rule")
+        raise FaultError(f"faults.{number}: {content!r} is no rule", (number,))
     try:
         return rule_of(content)
     except FaultError as error:
-        raise FaultError(f"faults.{number}: {error}") from None
+        raise FaultError(f"faults.{number}{'.' if error.place else ': '}{error}", (number, *error.place)) from None
 
 
 def _sentence(error: ValidationError, model: type[BaseModel]) -> str:

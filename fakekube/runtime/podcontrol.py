@@ -7,13 +7,14 @@ pkg/controller/replicaset (slowStartBatch).
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import PODS
+from fakekube.client.transport import TransportError
 from fakekube.runtime.ownwrites import OwnWrites
 from fakekube.util.tasks import turn
 
@@ -38,12 +39,12 @@ class PodControl:
     async def create(self, owner: ReadOnlyTree, pod: Tree) -> Tree:
         """Create a pod and say so.
 
-        Raises APIError, after a Warning unless the namespace is on its way out.
+        Raises APIError and TransportError, after a Warning unless the namespace is on its way out.
         """
         try:
             made = await self._client.create(PODS, pod)
-        except APIError as error:
-            if not is_namespace_terminating(error):
+        except (APIError, TransportError) as error:
+            if not isinstance(error, APIError) or not is_namespace_terminating(error):
                 self._recorder.event(owner, "Warning", "FailedCreate", f"Error creating: {error}")
             raise
         if self._own_writes is not None:
@@ -52,12 +53,14 @@ class PodControl:
         return made
 
     async def delete(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
-        """Delete a pod and say so; False when it was gone already. Raises APIError after a Warning.
+        """Delete a pod and say so; False when it was gone already.
+
+        Raises APIError and TransportError, after a Warning.
         """
         name, namespace = meta.name_of(pod), meta.namespace_of(pod)
         try:
             gone = await self._client.delete(PODS, name, namespace, missing_ok=True)
-        except APIError as error:
+        except (APIError, TransportError) as error:
             self._recorder.event(owner, "Warning", "FailedDelete", f"Error deleting: {error}")
             raise
         if gone is None:
@@ -87,7 +90,7 @@ async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]
     well, and the first error.
 
     A quota that refuses one pod is so not asked five hundred times. What a terminating namespace
-    refuses counts as done.
+    refuses counts as done. Whose connection broke may have been made, and has failed here.
     """
     made, tried, size = 0, 0, 1
     rest = list(items)
@@ -104,6 +107,9 @@ async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]
                 if not is_namespace_terminating(error):
                     failure = failure or error
                     continue
+            except TransportError as error:
+                failure = failure or errors.raw(str(error))
+                continue
             made += 1
         if failure is not None:
             return made, failure
@@ -143,9 +149,9 @@ async def delete_expected(
         try:
             if not await delete(pod):
                 expectations.deletion_observed(key, meta.uid_of(pod))
-        except APIError as error:
+        except (APIError, TransportError) as error:
             expectations.deletion_observed(key, meta.uid_of(pod))
-            failure = failure or error
+            failure = failure or (error if isinstance(error, APIError) else errors.raw(str(error)))
         else:
             deleted.append(pod)
     return deleted, failure

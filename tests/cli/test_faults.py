@@ -38,7 +38,7 @@ def test_from_the_command_line(
     more.write_text("- {error: Sometimes}\n")
     wrong = fakekube("faults", *at, "add", str(more))
     assert wrong.returncode == 1
-    assert wrong.stderr.startswith("Error: faults.0.error: input should be")
+    assert wrong.stderr.startswith(f"Error: {more}:1: faults.0.error: input should be")
     assert fakekube("faults", *at, "remove").stdout == "nothing goes wrong on purpose\n"
     assert "Traceback" not in server.end()[2]
 

@@ -89,7 +89,7 @@ def test_a_file_with_a_plan(tmp_path: Any) -> None:
     [rule] = read(str(file))
     assert (rule.resources, rule.error, rule.nth) == (("jobs/status",), "EtcdTimeout", (1, 3))
     file.write_text("faults:\n- {error: Sometimes}\n")
-    with pytest.raises(OptionError, match=rf"^faults: {file}: faults\.0\.error: input should be"):
+    with pytest.raises(OptionError, match=rf"^faults: {file}:2: faults\.0\.error: input should be"):
         read(str(file))
     with pytest.raises(OptionError, match=r"^faults: .*nothing.yaml"):
         read(str(tmp_path / "nothing.yaml"))
