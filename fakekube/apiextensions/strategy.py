@@ -125,6 +125,13 @@ class CustomResourceStrategy(Strategy):
             elif isinstance(value, float):
                 print_as_go(obj)
 
+    def canonicalize_changed(self, obj: Tree, old: Tree) -> None:
+        """The same of what is not the old object's own."""
+        kept = shared_parts(obj, old)
+        obj.update(dict.fromkeys(kept, LEFT_OUT))
+        self.canonicalize(obj)
+        obj.update(kept)
+
     # validating
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:

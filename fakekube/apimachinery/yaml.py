@@ -69,15 +69,15 @@ class YAMLError(ValueError):
         self.problem, self.line = problem, line
 
 
-def load(body: bytes) -> tuple[Json, list[str]]:
+def load(body: bytes, *, canonical: bool = False) -> tuple[Json, list[str]]:
     """The JSON value of a body's first document, and what is to be said of keys given twice:
     ``line 10: key "foo" already set in map``. Keys are in order.
 
     Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a
-    short way.
+    short way; ``canonical`` says that it gives no key twice.
     """
     tree = _json(body)
-    if tree is not None and not duplicates.may_repeat(body, tree):
+    if tree is not None and (canonical or not duplicates.may_repeat(body, tree)):
         return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
     reader = _Reader(body)
     value = next(reader.documents(), None)

@@ -21,7 +21,7 @@ from fakekube.recording.binary import Unpacking
 from fakekube.recording.lines import RecordingError
 from fakekube.recording.outcomes import Played
 from fakekube.recording.plan import SYSTEM, Conversation, other_setup, plan
-from fakekube.recording.player import PREFIX, play_all
+from fakekube.recording.player import PREFIX, Interrupted, play_all
 from fakekube.recording.report import Found
 from fakekube.util.durations import seconds_of
 from fakekube.util.rng import Rng
@@ -157,14 +157,8 @@ def _conversations(file: Path, target: Found, wanted: Wanted) -> list[Conversati
             test, facts, asked, cluster_scoped=wanted.cluster_scoped or wanted.alone, alone=wanted.alone, setup=setup,
             groups=target.groups, nodes=target.nodes))
         found[-1].addon_groups = tuple(group for name in facts.get("addons") or () for group in used[name])
-    for conversation in found:
-        release, title = conversation.facts.get("release"), conversation.test or file
-        if release != target.release:
-            click.echo(
-                f"{title}: recorded on Kubernetes {release}, played on {target.release}: what these releases do otherwise "
-                "differs, too", err=True)
-        if conversation.facts.get("extra"):
-            click.echo(f"{title}: controllers of its own ran in the cluster, which do not run there", err=True)
+    for text in report.of_setups(found, target):
+        click.echo(text, err=True)
     return found
 
 
@@ -203,6 +197,9 @@ async def _played(conversations: Sequence[Conversation], wanted: Wanted) -> list
     assert running is not None
 
     def end() -> None:
+        if running.cancelling():
+            click.echo("what was made is being removed", err=True)
+            return
         click.echo(f"ending: removing the namespaces {PREFIX}*", err=True)
         running.cancel()
 
@@ -214,7 +211,8 @@ async def _played(conversations: Sequence[Conversation], wanted: Wanted) -> list
         return await play_all(
             Target(client.transport, RealClock()), [one for one in conversations if one.played], suffix=random.suffix,
             wait_seconds=wanted.wait, jobs=wanted.jobs)
-    except asyncio.CancelledError:
-        raise click.ClickException("interrupted; what was made is removed") from None
+    except Interrupted as interrupted:
+        gone = f"still there: {', '.join(interrupted.left)}" if interrupted.left else "what was made is removed"
+        raise click.ClickException(f"interrupted; {gone}") from None
     finally:
         await client.close()

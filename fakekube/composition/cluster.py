@@ -111,7 +111,7 @@ class Cluster(Timed):
         self._audit = audit_file(self.options.audit_log)
         self._front = Front(
             self.options, world, self._identity, lambda: self.gates, name=member.name if member is not None else "",
-            extra=bool(self._controllers.declared))
+            extra=bool(self._controllers.declared), prepared=state is not None)
         self._calls = OutgoingCalls(self.activity, self.tasks)
         self._faults, self._planned_faults = cast("ClusterFaults | None", None), opened.faults(self.options.faults, world.choices)
         self._build(self.options, state)
@@ -468,6 +468,7 @@ class Cluster(Timed):
         if self._is_started:
             self._world.finish(self._own_client.create(resource, copy.deepcopy(registered)))
         self._registered.append(registered)
+        self._front.registered.append(registered)
 
     def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
         """A bearer token of somebody, for tests of what limited users may do.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fakekube.apimachinery.http import Handler, Request, Response, UserInfo
+    from fakekube.apimachinery.types import Tree
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.auditfile import AuditFile
     from fakekube.composition.identity import Identity
@@ -64,15 +65,19 @@ class Front:
     """The way in for the clients of one cluster, in this process and on ports.
 
     ``gates`` gives those of the moment. ``name`` is the cluster's in a fleet, ``extra`` says
-    whether components of the user run in it. Raises OptionError for a file that cannot be.
+    whether components of the user run in it, ``prepared`` whether it begins with objects that no
+    request makes; ``registered`` are objects that functions of the process stand for. Raises
+    OptionError for a file that cannot be.
     """
 
     def __init__(
         self, options: ClusterOptions, world: "World", identity: "Identity", gates: "Callable[[], Mapping[str, bool]]", *,
-        name: str = "", extra: bool = False,
+        name: str = "", extra: bool = False, prepared: bool = False,
     ) -> None:
         self.recorder = recorder_of(options.record)
         self.servers: list[Served] = []
+        self.registered: list[Tree] = []
+        self._prepared = prepared
         self._world, self._identity, self._gates, self._name, self._extra = world, identity, gates, name, extra
         self._path: RecordingPath | None = None
 
@@ -83,8 +88,8 @@ class Front:
         return self.transport
 
     def lead_to(self, server: "APIServer", options: ClusterOptions) -> None:
-        """Lead clients to another server from now on."""
-        self._server, self._options = server, options
+        """Lead clients to another server from now on, whatever it has already."""
+        self._server, self._options, self._prepared = server, options, True
         self.transport.handler = handler = self._handler()
         for served in self.servers:
             served.handle_with(handler)
@@ -150,5 +155,6 @@ class Front:
             "release": options.kubernetes_version, "clock": str(options.clock), "nodes": options.nodes,
             "controllers": options.controllers, "featureGates": dict(options.feature_gates),
             "authorizationMode": list(options.authorization_mode), "addons": [*options.addon_config, *addons],
-            "defaultStorageClass": options.default_storage_class, "extra": self._extra, "member": self._name}
-        return self.recorder.around(self._server, self._world.plain_clock, facts)
+            "defaultStorageClass": options.default_storage_class, "extra": self._extra, "prepared": self._prepared,
+            "member": self._name}
+        return self.recorder.around(self._server, self._world.plain_clock, facts, self.registered)

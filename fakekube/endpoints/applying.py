@@ -37,7 +37,7 @@ def apply_of(
     from fakekube.apimachinery import yaml
 
     try:
-        value, repeated = yaml.load(request.body)
+        value, repeated = yaml.load(request.body, canonical=request.canonical)
     except yaml.YAMLError as error:
         if scope.minor < BODY_FIRST_SINCE:
             raise errors.bad_request(f"error decoding YAML: {error}") from None

@@ -32,6 +32,10 @@ STATE_FIELDS = (
     "spec.nodeName", "spec.taints", "cells", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds",
     "metadata.labels[topology.kubernetes.io/zone]", "metadata.labels[topology.kubernetes.io/region]")
 """What controllers and kubelets write, and kubectl shows of it; what pods get of their nodes."""
+FINALIZERS = "metadata.finalizers"
+"""Controllers take off those of what they have made."""
+OF_AN_ACCOUNT = re.compile(r"\.(?:serviceAccount|serviceAccountName|(?:volumes|volumeMounts)(?:\[kube-api-access-[^\]]*\])?)$")
+"""What a pod gets of its service account."""
 OF_A_NODE = "matchFields[metadata.name]"
 """In the affinity of a daemon's pod."""
 ANNOTATIONS = ("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
@@ -64,13 +68,16 @@ class Difference(NamedTuple):
 
 class Setting(NamedTuple):
     """What is to be known of a kind that is asked about: ``missing`` are objects which are not made
-    there, by name with namespace, ``idle`` says that no pod runs there, and ``controlled`` that
-    controllers of an add-on wrote its objects.
+    there, by name with namespace, ``idle`` says that no pod runs there, ``controlled`` that
+    controllers of an add-on wrote its objects, ``extra`` that controllers ran that do not run
+    there, and ``accounts`` that pods got service accounts.
     """
 
     missing: tuple[str, ...] = ()
     idle: bool = False
     controlled: bool = False
+    extra: bool = False
+    accounts: bool = True
 
 
 ALIKE = Setting()
@@ -92,7 +99,7 @@ def differences(
     recorded, there = exchange.answer, translation.back(answer.tree)
     if exchange.code != answer.code:
         kind = "forbidden" if _is_forbidden(answer) and exchange.code < 400 else "code"
-        if setting.idle and exchange.is_read and exchange.info.resource == PODS:
+        if _is_others(exchange, setting):
             kind = STATE_KIND
         return [Difference(kind, "", _told(exchange.code, recorded), _told(answer.code, there))]
     warnings = [value for name, value in exchange.line.get("answerHeaders") or () if name.lower() == "warning"]
@@ -104,14 +111,22 @@ def differences(
         return found
     if not isinstance(recorded, dict) or not isinstance(there, dict):
         return found
-    # what is no kind of Kubernetes' own has no controllers but those that were recorded
     group = exchange.info.group
-    strict = exchange.method == "POST" or ("." in group and not group.endswith(".k8s.io") and not setting.controlled)
+    is_custom = "." in group and not group.endswith(".k8s.io")
+    if is_custom:
+        recorded, there = _sorted_causes(recorded), _sorted_causes(there)
+    # what is no kind of Kubernetes' own has no controllers but those that were recorded
+    strict = exchange.method == "POST" or (is_custom and not setting.controlled)
     clusterwide = not exchange.info.namespace and exchange.info.verb == "list"
     of_fields = _of_trees(recorded, there, translation, setting, strict=strict, clusterwide=clusterwide)
-    if setting.idle and exchange.is_read and exchange.info.resource == PODS:
+    if _is_others(exchange, setting):
         of_fields = (each._replace(kind=STATE_KIND) for each in of_fields)
     return found + list(of_fields)
+
+
+def _is_others(exchange: Exchange, setting: Setting) -> bool:
+    """Whether all that a look shows may be what the other cluster's controllers make of it."""
+    return exchange.is_read and (setting.extra or (setting.idle and exchange.info.resource == PODS))
 
 
 def of_events(
@@ -124,18 +139,18 @@ def of_events(
     recorded = _by_object([each.event for each in exchange.told], translation)
     there = _by_object([translation.back(event) for event in told], translation)
     found = []
-    of_pods = setting.idle and exchange.info.resource == PODS
+    is_others = _is_others(exchange, setting)
     for name in dict.fromkeys([*recorded, *there]):
         if name.partition(" ")[2] in setting.missing:
             continue
         old, new = recorded.get(name, []), there.get(name, [])
         types = [_types(events) for events in (old, new)]
         if types[0] != types[1]:
-            by_controllers = of_pods or sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
+            by_controllers = is_others or sorted(types) == ["MODIFIED", "nothing"]  # who write when they like
             found.append(Difference(STATE_KIND if by_controllers else "event", name, *types))
         elif exchange.info.resource not in COUNTED_LISTS:
             found += [
-                each._replace(kind=STATE_KIND if of_pods or each.kind == STATE_KIND else "event", path=f"{name} {each.path}")
+                each._replace(kind=STATE_KIND if is_others or each.kind == STATE_KIND else "event", path=f"{name} {each.path}")
                 for each in _of_trees(_object(old[-1]), _object(new[-1]), translation, setting, strict=False, clusterwide=False)]
     return found
 
@@ -149,9 +164,12 @@ def _of_trees(
     first, second = (_by_name(tree, setting.missing, translation) for tree in (first, second))
     if sorted(first.get("order", ["?"])) != sorted(second.get("order", ["?"])):
         first, second = ({key: item for key, item in tree.items() if key != "order"} for tree in (first, second))
-    owned = list(_owned(first, second)) if setting.idle or setting.controlled else []
+    owned = tuple(_owned(first, second))
     for each in treediff.differences(first, second):
-        is_state = _is_state(each.path) or _is_owned(each) or each.path.startswith(tuple(owned))
+        if not setting.accounts and each.old is treediff.MISSING and OF_AN_ACCOUNT.search(each.path):
+            continue
+        by_controllers = setting.idle or setting.controlled or FINALIZERS in each.path
+        is_state = _is_state(each.path) or _is_owned(each) or (by_controllers and each.path.startswith(owned))
         kind = STATE_KIND if is_state and not strict else "answer"
         yield Difference(kind, each.path, treediff.shown(each.old), treediff.shown(each.new))
 
@@ -299,6 +317,21 @@ def _sorted_conflict(made: Tree) -> Tree:
     if isinstance(details.get("causes"), list):
         details["causes"] = sorted(details["causes"], key=str)
     return {**made, "message": "\n".join([head, *sorted(rest)]), **({"details": details} if details else {})}
+
+
+def _sorted_causes(tree: Tree) -> Tree:
+    """An answer to an object that its definition's schema does not allow; upstream finds the errors
+    in the order of a map.
+    """
+    details = tree.get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    if tree.get("reason") != "Invalid" or not isinstance(causes, list) or not isinstance(details, dict):
+        return tree
+    texts = [f"{cause.get('field')}: {cause.get('message')}" for cause in causes if isinstance(cause, dict)]
+    head, bracket, tail = str(tree.get("message")).partition("[")
+    if tail == f"{', '.join(texts)}]":
+        tree = {**tree, "message": f"{head}{bracket}{', '.join(sorted(texts))}]"}
+    return {**tree, "details": {**details, "causes": sorted(causes, key=str)}}
 
 
 def _is_forbidden(answer: Answer) -> bool:

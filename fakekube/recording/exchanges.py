@@ -11,7 +11,7 @@ import orjson
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.recording import lines
+from fakekube.recording import form, lines
 from fakekube.recording.lines import RecordingError
 
 
@@ -156,19 +156,17 @@ def _take(
     if kind == "cluster":
         if line["format"] != lines.FORMAT:
             raise RecordingError(f"its format is {line['format']!r}, and {lines.FORMAT!r} is read here")
+        form.check(kind, line)
         found.clusters[line["cluster"]] = line
         return
+    if line["cluster"] not in found.clusters:
+        raise RecordingError(f"it speaks of a cluster {line['cluster']!r} that it does not begin with")
+    form.check(kind, line)
+    if kind == "setup":
+        found.clusters[line["cluster"]]["registered"] = line["registered"]
+        return
     key = line["cluster"], int(line["number"])
-    if key[0] not in found.clusters:
-        raise RecordingError(f"it speaks of a cluster {key[0]!r} that it does not begin with")
     if kind == "request":
-        numbered[key] = _checked(Exchange(line))
+        numbered[key] = Exchange(line)
     elif kind in ("event", "end"):
         waiting.setdefault(key, []).append(line)
-
-
-def _checked(exchange: Exchange) -> Exchange:
-    """The same. Raises KeyError, TypeError or ValueError where something is missing."""
-    if not isinstance(exchange.query, dict) or not exchange.method or not exchange.path.startswith("/") or not exchange.code:
-        raise ValueError("a request is not complete")
-    return exchange

@@ -61,7 +61,7 @@ def _request(exchange: Exchange) -> Tree:
         "headersSize": -1, "bodySize": len(body)}
     if body:
         made["postData"] = {
-            "mimeType": headers.get("content-type", "application/json"), "params": [], "text": body.decode(errors="replace")}
+            "mimeType": headers.get("content-type", "application/json"), "text": body.decode(errors="replace")}
     return made
 
 

@@ -1,13 +1,15 @@
 """The file of a recording: lines of JSON, to which lines can be added at any time.
 
     {"type": "cluster", "format": FORMAT, "cluster": "0", "release": "1.37", "time": 0.0, ...}
+    {"type": "setup", "cluster": "0", "registered": [{...}]}
     {"type": "request", "cluster": "0", "number": 1, "time": 0.0, "method": "POST", "path": ...,
      "body": {...}, "code": 201, "answer": {...}}
     {"type": "event", "cluster": "0", "number": 2, "time": 0.0, "latest": 3, "event": {...}}
     {"type": "end", "cluster": "0", "number": 2, "time": 0.0, "latest": 4}
 
 ``number`` counts the requests of a cluster in the order in which they came; a line comes when the
-answer does. Events are those of the stream that answers the request of that number; ``latest`` is
+answer does. ``registered`` are the configurations of webhooks that are functions of the recorded
+process. Events are those of the stream that answers the request of that number; ``latest`` is
 the number of the request that came last before them. A body is
 ``body`` where it is JSON, else ``bodyText`` or ``bodyBase64``; answers likewise. Times are Unix
 seconds of the cluster's clock.

@@ -11,6 +11,7 @@ from typing import Any
 
 from fakekube.apimachinery.types import Tree
 from fakekube.recording.exchanges import Exchange
+from fakekube.recording.translation import metadata_of
 
 NAMESPACES = "namespaces"
 SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
@@ -35,12 +36,16 @@ LIVE = "commands, ports and logs of containers are not asked again"
 NOT_SERVED = "its API group is not served there"
 UNKNOWN = "who asked was not known"
 CACHED = "its client had the answer already"
+FURNISHED = ("default", "kube-root-ca.crt", "kubernetes")
+"""What controllers put into every namespace."""
+OTHER_CLUSTERS = "other clusters beside it"
 OTHER_SETUP = "its cluster had"
 LATER = "the same look follows, with nothing written between"
 SYSTEM_NAMESPACE = "it is about a namespace of the system"
 CLUSTER_SCOPED = "without a namespace: --allow-cluster-scoped plays it, with a name of its own"
 SAYS_FOR_ALL = "it would have a say in the requests of others"
 NOTICED_BY_OTHERS = "others would notice it: --alone plays it where there are none"
+HOOKED = "a webhook of the test's own has a say in it"
 NOT_MADE = "it is about what is not made there"
 NO_COUNTERPART = "nothing there is known to stand for what it is about"
 NOT_OURS = "it is about what is not the test's own"
@@ -98,7 +103,14 @@ def other_setup(facts: Tree, gates: Iterable[str] = (), addons: Collection[str] 
     known = list(gates)
     wanted = [name for name, on in (facts.get("featureGates") or {}).items() if on and name not in known]
     storage = ["a default StorageClass"] if facts.get("defaultStorageClass") else []
-    return *(name for name in facts.get("addons") or () if name not in addons), *storage, *wanted
+    member = [OTHER_CLUSTERS] if facts.get("member") else []
+    return *(name for name in facts.get("addons") or () if name not in addons), *storage, *member, *wanted
+
+
+def gives_accounts(facts: Tree) -> bool:
+    """Whether a recorded cluster ran the controller for service accounts, and gave them to pods."""
+    controllers = str(facts.get("controllers", "*")).split(",")
+    return "serviceaccount" in controllers or ("*" in controllers and "-serviceaccount" not in controllers)
 
 
 def plan(
@@ -151,11 +163,14 @@ class _Planner:
 
     def __init__(self, facts: Tree, *, cluster_scoped: bool, alone: bool, groups: Sequence[str] | None) -> None:
         self._facts, self._cluster_scoped, self._alone, self._groups = facts, cluster_scoped, alone, groups
+        self._is_prepared = bool(facts.get("extra") or facts.get("prepared"))
+        self._made: dict[tuple[str, str, str], None] = {}  # by requests
         self._defined: dict[str, None] = {}  # groups of definitions that are made
         self.created: dict[str, None] = {}
         self.objects: dict[tuple[str, str], None] = {}  # that have no namespace, by resource and name
         self._missing: dict[tuple[str, str, str], None] = {}  # objects that are not made there
-        self._hooked: dict[str, None] = {}  # resources whose writes a webhook sees that is not there
+        # resources whose writes a webhook sees that is not there
+        self._hooked = dict.fromkeys(name for each in facts.get("registered") or () for name in _hooked_resources(each))
         self._undefined: dict[tuple[str, str], None] = {}  # resources of definitions that are not made
 
     @property
@@ -166,9 +181,27 @@ class _Planner:
     def reason(self, exchange: Exchange) -> str:
         """Why an exchange is not played; nothing if it is."""
         reason, info = self._reason(exchange), exchange.info
-        if reason and info.namespaced and exchange.code == 201 and info.verb in ("create", "patch"):
-            self._missing[info.resource, info.namespace, info.name or _name_in(exchange.answer)] = None
+        if info.namespaced and exchange.code == 201 and info.verb in ("create", "patch"):
+            known = self._missing if reason else self._made
+            known[info.resource, info.namespace, info.name or _name_in(exchange.answer)] = None
+        elif self._is_prepared and not reason and info.namespace and exchange.code < 300:
+            reason = self._of_strangers(exchange)
         return reason
+
+    def _of_strangers(self, exchange: Exchange) -> str:
+        """Note what is shown and was made by no request; the reason, if the exchange is about such
+        an object.
+        """
+        info, answer = exchange.info, exchange.answer
+        told: list[Any] = [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
+        told += [*_items(_tree(answer), "items", "rows"), answer]
+        for thing in told:
+            metadata = metadata_of(thing)
+            name = str(metadata.get("name", ""))
+            key = info.resource, info.namespace, name
+            if name and key not in self._made and name not in FURNISHED and not metadata.get("ownerReferences"):
+                self._missing[key] = None
+        return NOT_MADE if (info.resource, info.namespace, info.name) in self._missing else ""
 
     def _reason(self, exchange: Exchange) -> str:
         line, info = exchange.line, exchange.info
@@ -182,8 +215,8 @@ class _Planner:
             return UNKNOWN
         if "spec.nodeName" in info.field_selector:
             return NOT_OURS
-        if not exchange.is_read and info.resource in self._hooked:
-            return NOT_MADE
+        if not exchange.is_read and (info.resource in self._hooked or "*" in self._hooked):
+            return HOOKED
         if info.name and (info.resource, info.namespace, info.name) in self._missing:
             return NOT_MADE
         if "bodyBase64" in line or _is_binary(str((line.get("headers") or {}).get("content-type"))):
@@ -240,13 +273,13 @@ class _Planner:
 
     def _creation(self, exchange: Exchange) -> str:
         info, name = exchange.info, _name_in(exchange.answer) or exchange.info.name
-        spec: Any = exchange.answer.get("spec") or {} if isinstance(exchange.answer, dict) else {}
+        spec = _tree(_tree(exchange.answer).get("spec"))
         if info.resource == DEFINITIONS:
             group = str(spec.get("group"))
             if self._cluster_scoped:
                 self._defined[group] = None
             else:
-                self._undefined[group, str((spec.get("names") or {}).get("plural"))] = None
+                self._undefined[group, str(_tree(spec.get("names")).get("plural"))] = None
         if not self._cluster_scoped:
             return CLUSTER_SCOPED
         if exchange.code < 300:
@@ -256,15 +289,15 @@ class _Planner:
 
 def _is_noticed(exchange: Exchange) -> bool:
     """Whether an object without a namespace changes what others get or may do."""
-    tree, info = exchange.answer, exchange.info
-    if not isinstance(tree, dict) or exchange.code >= 300 or exchange.method == "DELETE":
+    tree, info = _tree(exchange.answer), exchange.info
+    if exchange.code >= 300 or exchange.method == "DELETE":
         return False
-    metadata: Any = tree.get("metadata") or {}
-    named = [*(metadata.get("annotations") or {}).items(), *(metadata.get("labels") or {}).items()]
+    metadata = metadata_of(tree)
+    named = [*_tree(metadata.get("annotations")).items(), *_tree(metadata.get("labels")).items()]
     if any(value == "true" and (key.endswith(DEFAULT_CLASS) or key.startswith(AGGREGATED)) for key, value in named):
         return True
     if info.resource == "clusterrolebindings":
-        return any(subject.get("kind") != "ServiceAccount" for subject in tree.get("subjects") or ())
+        return any(_tree(subject).get("kind") != "ServiceAccount" for subject in _items(tree, "subjects"))
     return info.resource in NOTICED or bool(tree.get("globalDefault"))
 
 
@@ -295,17 +328,26 @@ def _leave_out_looks(steps: list[Step]) -> None:
 
 def _made_up(answer: Any) -> Iterator[str]:
     """The names in a list that controllers may have made up."""
-    for item in (answer.get("items") or answer.get("rows") or ()) if isinstance(answer, dict) else ():
-        metadata = (item.get("object", item).get("metadata") or {}) if isinstance(item, dict) else {}
+    for item in _items(_tree(answer), "items", "rows"):
+        metadata = metadata_of(item)
         if "ownerReferences" in metadata or "generateName" in metadata:
             yield str(metadata.get("name"))
 
 
 def _hooked_resources(configuration: Any) -> Iterator[str]:
     """The resources that the webhooks of a configuration are asked about."""
-    for webhook in configuration.get("webhooks") or () if isinstance(configuration, dict) else ():
-        for rule in webhook.get("rules") or ():
-            yield from (str(resource).partition("/")[0] for resource in rule.get("resources") or ())
+    for webhook in _items(_tree(configuration), "webhooks"):
+        for rule in _items(_tree(webhook), "rules"):
+            yield from (str(resource).partition("/")[0] for resource in _items(_tree(rule), "resources"))
+
+
+def _tree(value: Any) -> Tree:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(tree: Tree, *fields: str) -> list[Any]:
+    """What the first of some fields has that is a list which is not empty."""
+    return next((tree[field] for field in fields if isinstance(tree.get(field), list) and tree[field]), [])
 
 
 def _is_binary(content_type: str) -> bool:
@@ -313,19 +355,14 @@ def _is_binary(content_type: str) -> bool:
 
 
 def _name_in(answer: Any) -> str:
-    metadata = answer.get("metadata") if isinstance(answer, dict) else None
-    return str(metadata.get("name", "")) if isinstance(metadata, dict) and answer.get("kind") != "Status" else ""
+    return str(metadata_of(answer).get("name", "")) if _tree(answer).get("kind") != "Status" else ""
 
 
 def _is_namespaced(exchange: Exchange) -> bool:
     """Whether a list or a watch of all namespaces shows objects that have one."""
-    items: list[Any] = []
-    if isinstance(exchange.answer, dict):
-        items = exchange.answer.get("items") or exchange.answer.get("rows") or []
-    items += [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
+    items = _items(_tree(exchange.answer), "items", "rows")
+    items = items + [told.event.get("object") for told in exchange.told if isinstance(told.event, dict)]
     for item in items:
-        of = item.get("object", item) if isinstance(item, dict) else None
-        metadata = of.get("metadata") if isinstance(of, dict) else None
-        if isinstance(metadata, dict) and metadata.get("name"):
+        if (metadata := metadata_of(item)).get("name"):
             return "namespace" in metadata
     return False

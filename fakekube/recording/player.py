@@ -22,7 +22,16 @@ from fakekube.recording.asking import Target, message_of, tree_of
 from fakekube.recording.comparison import Answer, Difference
 from fakekube.recording.exchanges import Exchange
 from fakekube.recording.outcomes import Outcome, Played
-from fakekube.recording.plan import DEFINITIONS, NAMESPACES, NO_COUNTERPART, NOT_OURS, REVIEW_GROUPS, Conversation, Step
+from fakekube.recording.plan import (
+    DEFINITIONS,
+    NAMESPACES,
+    NO_COUNTERPART,
+    NOT_OURS,
+    REVIEW_GROUPS,
+    Conversation,
+    Step,
+    gives_accounts,
+)
 from fakekube.recording.removal import Removal
 from fakekube.recording.translation import BY_UID_GROUP, Translation
 
@@ -33,6 +42,14 @@ BUDGET = 3
 """A conversation waits so many times as long in all as for one answer."""
 
 
+class Interrupted(asyncio.CancelledError):
+    """It was cancelled, and what was made is removed, but for what is ``left``."""
+
+    def __init__(self, left: list[str]) -> None:
+        super().__init__("interrupted")
+        self.left = left
+
+
 async def play_all(
     target: Target, conversations: list[Conversation], *, suffix: Callable[[], str], wait_seconds: float, jobs: int,
     tell: Callable[[Played], None] = lambda _: None,
@@ -40,7 +57,8 @@ async def play_all(
     """Play conversations, some at a time, and remove what they have made; in their order.
 
     ``suffix`` gives the random part of names. ``wait_seconds`` is how long an answer may take to
-    become the recorded one. ``tell`` is told of each that is over.
+    become the recorded one. ``tell`` is told of each that is over. Raises Interrupted where it is
+    cancelled.
     """
     free = asyncio.Semaphore(jobs)
     plays = [_Play(target, conversation, f"{PREFIX}{suffix()}-", wait_seconds) for conversation in conversations]
@@ -65,15 +83,23 @@ async def play_all(
             tell(play.played)
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for play in plays:
-                group.create_task(run(play))
-    finally:
-        async with asyncio.TaskGroup() as group:
-            ends = [group.create_task(play.removal.finish()) for play in plays]
+        try:
+            async with asyncio.TaskGroup() as group:
+                for play in plays:
+                    group.create_task(run(play))
+        finally:
+            await _finish(plays)
+    except asyncio.CancelledError:
+        raise Interrupted([each for play in plays for each in play.played.left]) from None
+    return [play.played for play in plays]
+
+
+async def _finish(plays: "list[_Play]") -> None:
+    """Wait until what was made is gone."""
+    async with asyncio.TaskGroup() as group:
+        ends = [group.create_task(play.removal.finish()) for play in plays]
     for play, end in zip(plays, ends, strict=True):
         play.played.left = list(dict.fromkeys([*play.played.left, *end.result()]))
-    return [play.played for play in plays]
 
 
 class _Watched:
@@ -131,8 +157,7 @@ class _Play:
         answer = await self._target.ask("POST", "/api/v1/namespaces", query=query, body=body)
         if answer.status >= 300:
             raise TransportError(f"the namespace {name} could not be made: {answer.status} {message_of(answer)}")
-        controllers = str(self._conversation.facts.get("controllers", "*"))
-        if controllers != "*" and "serviceaccount" not in controllers.split(","):
+        if not gives_accounts(self._conversation.facts):
             return
         base = f"/api/v1/namespaces/{name}"
         paths = f"{base}/serviceaccounts/default", f"{base}/configmaps/kube-root-ca.crt"
@@ -176,7 +201,8 @@ class _Play:
         conversation = self._conversation
         return comparison.Setting(
             tuple(name for resource, name in conversation.missing if resource == exchange.info.resource), conversation.idle,
-            exchange.info.group in conversation.addon_groups)
+            exchange.info.group in conversation.addon_groups, bool(conversation.facts.get("extra")),
+            gives_accounts(conversation.facts))
 
     def _is_by_uid(self, exchange: Exchange) -> bool:
         """Whether controllers may name what is asked about by a hash of its owner's uid."""

@@ -8,7 +8,7 @@ or when somebody wants them.
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -56,17 +56,25 @@ class Recorder:
         _append(path, b"")
         return cls(write, secrets=secrets, name=f"{os.getpid()}-{path.stat().st_size}-")
 
-    def around(self, handler: Handler, clock: Clock, facts: Mapping[str, Any]) -> "RecordedHandler":
+    def around(
+        self, handler: Handler, clock: Clock, facts: Mapping[str, Any], registered: "Sequence[Tree]" = (),
+    ) -> "RecordedHandler":
         """A Handler that answers as another one does, and tells this recorder.
 
-        ``facts`` are what a reader should know of the cluster: its release.
+        ``facts`` are what a reader should know of the cluster: its release. ``registered`` are
+        objects that functions of this process stand for; their number may grow.
         """
         self.flush()
         cluster = f"{self._name}{self._clusters}"
         self._clusters += 1
         begun: Tree = {"type": "cluster", "format": lines.FORMAT, "cluster": cluster, "time": clock.time(), **facts}
         self._write(lines.dump(begun | ({"test": self.test} if self.test else {})))
-        return RecordedHandler(handler, self, clock, cluster)
+        return RecordedHandler(handler, self, clock, cluster, registered)
+
+    def tell_setup(self, cluster: str, registered: "Sequence[Tree]") -> None:
+        """Write what functions of this process stand for in a cluster."""
+        self.flush()
+        self._write(lines.dump({"type": "setup", "cluster": cluster, "registered": [*registered]}))
 
     def add(self, entry: tuple[Any, ...]) -> None:
         """Take an entry: the arguments of ``lines.of_answer`` or ``lines.of_frame``."""
@@ -98,14 +106,20 @@ def _append(path: Path, data: bytes) -> None:
 class RecordedHandler:
     """A Handler around another one, of one cluster."""
 
-    def __init__(self, handler: Handler, recorder: Recorder, clock: Clock, cluster: str) -> None:
+    def __init__(
+        self, handler: Handler, recorder: Recorder, clock: Clock, cluster: str, registered: "Sequence[Tree]",
+    ) -> None:
         self._handle, self._recorder, self._time, self._cluster = handler.handle, recorder, clock.time, cluster
+        self._registered, self._told = registered, 0
         self._number = 0
 
     async def handle(self, request: Request) -> Response:
         """The other one's answer."""
         number = self._number = self._number + 1
         recorder, time = self._recorder, self._time
+        if len(self._registered) != self._told:
+            self._told = len(self._registered)
+            recorder.tell_setup(self._cluster, self._registered)
         test, began = recorder.test, time()
         response = await self._handle(request)
         user, headers = request.user, response.own_headers

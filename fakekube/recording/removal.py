@@ -4,7 +4,9 @@ from fakekube.client.transport import TransportError
 from fakekube.recording.asking import JSON, Target, tree_of
 
 SECONDS = 15.0
-"""How long namespaces may take to go before finalizers are taken off what is left in them."""
+"""How long namespaces may take to go before finalizers are taken off what is left in them, and
+pods are not waited for.
+"""
 LAST_SECONDS = 60.0
 BACKGROUND = b'{"propagationPolicy":"Background"}'
 MERGE = {**JSON, "content-type": "application/merge-patch+json"}
@@ -51,6 +53,8 @@ class Removal:
         if await self._is_gone_within(path, SECONDS):
             return True
         await self._take_finalizers_off(name)
+        # pods of a node that does not answer
+        await self._target.ask("DELETE", f"{path}/pods", query={"gracePeriodSeconds": ["0"]})
         return await self._is_gone_within(path, LAST_SECONDS)
 
     async def _is_gone_within(self, path: str, seconds: float) -> bool:

@@ -30,6 +30,19 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def of_setups(conversations: Sequence[Conversation], found: Found) -> Iterator[str]:
+    """Lines on what was otherwise where it was recorded."""
+    releases = Counter(str(conversation.facts.get("release")) for conversation in conversations)
+    for release, number in releases.items():
+        if release != found.release:
+            yield (f"{counted(number, 'test')} recorded on Kubernetes {release}, played on {found.release}: what these "
+                   "releases do otherwise differs, too")
+    extra = list(dict.fromkeys(each.test or "the recording" for each in conversations if each.facts.get("extra")))
+    if extra:
+        names = ", ".join(extra[:MOST_REASONS]) + (" ..." if len(extra) > MOST_REASONS else "")
+        yield f"controllers of their own ran in the clusters of {counted(len(extra), 'test')}, which do not run there: {names}"
+
+
 def of_plan(conversations: Sequence[Conversation], found: Found, *, alone: bool = False) -> Iterator[str]:
     """Lines on what would be done; ``alone`` says that what others notice is played."""
     steps = [step for conversation in conversations for step in conversation.steps]

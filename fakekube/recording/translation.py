@@ -31,6 +31,8 @@ BY_UID_GROUP = "scheduling.k8s.io"
 BY_UID_KINDS = ("Workload", "PodGroup", "CompositePodGroup")
 BY_UID_KEYS = ("podGroupName", "workloadName")
 """Where such an object is named."""
+MOST_OF_A_LABEL, MOST_OF_A_NAME = 63, 253
+"""So long are names of namespaces, and of other objects, at most."""
 VERSION = "resourceVersion"
 ACCESS = re.compile(r"\b(kube-api-access-)[a-z0-9]{5}\b")
 """The volume that admission gives to pods."""
@@ -49,11 +51,15 @@ class Translation:
         self.prefix, self.namespaces, self.clusterwide = prefix, frozenset(namespaces), frozenset(clusterwide)
         self._addon_groups = frozenset(addon_groups)
         self._is_of_addon = False  # what is translated
+        limits = (self.namespaces, MOST_OF_A_LABEL), (self.clusterwide, MOST_OF_A_NAME)
+        shortened = [
+            (name, f"{prefix}{number}") for names, most in limits for number, name in enumerate(sorted(names))
+            if len(prefix) + len(name) > most]
         self._generated: dict[str, None] = {}  # recorded names that a server has made up
         self._by_uid = False  # what is learnt has names by uids
         self._latest = 0  # the greatest version that was recorded so far
         self._uids: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[str, str] = dict(shortened)
         self._values: dict[Any, Any] = {}
         self._versions: dict[str, str] = {}
         self._list_versions: dict[str, str] = {}
@@ -244,7 +250,7 @@ class Translation:
             return
         items = recorded.get("items") or recorded.get("rows") or []
         for item in [recorded, *(items if isinstance(items, list) else [])]:
-            metadata = _metadata(item)
+            metadata = metadata_of(item)
             base, name = metadata.get("generateName"), metadata.get("name")
             if base and isinstance(name, str) and SUFFIX.fullmatch(name.removeprefix(str(base))):
                 self._generated[name] = None
@@ -297,7 +303,7 @@ def _texts(value: Json, change: Callable[[str], str]) -> Json:
 
 def name_of(item: Any) -> str | None:
     """The name of an object or of a row of a Table, with its namespace."""
-    metadata = _metadata(item)
+    metadata = metadata_of(item)
     name = metadata.get("name")
     return "/".join(filter(None, (metadata.get("namespace"), name))) if isinstance(name, str) else None
 
@@ -320,7 +326,7 @@ def pairs(recorded: list[Any], there: list[Any], translation: Translation, *, by
         (item, same.pop(0)) for item in unnamed if (same := left.get(_generated_from(item, translation, by_uid=by_uid)))]
 
 
-def _metadata(item: Any) -> Tree:
+def metadata_of(item: Any) -> Tree:
     """The metadata of an object, of a row of a Table, or nothing."""
     if not isinstance(item, dict):
         return {}
@@ -337,7 +343,7 @@ def _name(item: Any) -> str | None:
 
 
 def _generated_from(item: Any, translation: Translation, *, by_uid: bool) -> Json:
-    metadata = _metadata(item)
+    metadata = metadata_of(item)
     if by_uid and "ownerReferences" in metadata:
         return UID_HASH.sub("-", str(translation.back(metadata.get("name"))))
     index = (metadata.get("annotations") or {}).get("batch.kubernetes.io/job-completion-index", "")

@@ -205,6 +205,10 @@ class Strategy:
     def canonicalize(self, obj: Tree) -> None:
         """Bring a validated object into the form in which it is stored. Usually nothing."""
 
+    def canonicalize_changed(self, obj: Tree, old: Tree) -> None:
+        """As ``canonicalize``, for a changed object; what it shares with ``old`` is canonical."""
+        self.canonicalize(obj)
+
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """As ``prepare_for_update``, for the status endpoint: the default takes all but status from
         ``old``.

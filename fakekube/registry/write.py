@@ -277,7 +277,7 @@ def validate_changed(rules: WriteRules, write: Write) -> None:
     if not of_status:
         for text in strategy.warnings(obj, old, ctx):
             ctx.warn(text)
-    strategy.canonicalize(obj)
+    strategy.canonicalize_changed(obj, old)
 
 
 def _strategy_for(rules: WriteRules, subresource: str) -> Strategy:

@@ -287,6 +287,8 @@ class _Life:
     def _end(self, wrong: BaseException | None) -> None:
         if not self._over.done():
             self._over.set_result(wrong)
+        self._activity.hold()  # something happened: time does not move before it is seen what follows
+        self._activity.release()
         self.release()
 
 

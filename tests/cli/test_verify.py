@@ -103,7 +103,7 @@ def test_another_release(fakekube: Run, target: BackgroundCluster, tests: tuple[
     file = tmp_path / "run.jsonl"
     assert fakekube("record", "-o", str(file), "--secrets", "--", sys.executable, "-m", "pytest", *tests[1:]).returncode == 0
     again = fakekube("replay", str(file), "--server", target.url, "--yes")
-    assert "recorded on Kubernetes 1.37, played on 1.36" in again.stderr
+    assert "1 test recorded on Kubernetes 1.37, played on 1.36" in again.stderr
 
 
 @pytest.mark.parametrize("target", [{"authorization_mode": "RBAC"}], indirect=True)

@@ -1,8 +1,10 @@
 """Claims that are checked while a test runs: where they raise, what they cost, what is refused."""
 
 import asyncio
+import json
 import logging
 import re
+import urllib.request
 from contextlib import contextmanager
 
 import pytest
@@ -326,12 +328,26 @@ def test_a_test_that_blocks_is_told_in_its_own_thread() -> None:
             server.advance("10m")
 
 
+def test_a_client_that_waits_while_a_claim_breaks_gets_its_answer() -> None:
+    """Given a cluster whose time moves by itself, when a claim breaks while the test waits in a
+    client of its own, then what that waits for comes, and the end of the block raises.
+    """
+    with BackgroundCluster(nodes=1, clock="auto", controllers=CONTROLLERS) as server:
+        phases = []
+        with broken("running"), checking(server, Never(running)):
+            server.call(lambda cluster: cluster.client.create(JOBS, job("j")))
+            with urllib.request.urlopen(f"{server.url}/apis/batch/v1/jobs?watch=true", timeout=60) as watch:
+                for line in watch:
+                    phases = [one["type"] for one in json.loads(line)["object"]["status"].get("conditions", ())]
+                    if "Complete" in phases:
+                        break
+        assert "Complete" in phases
+
+
 def test_a_predicate_that_asks_the_cluster_that_waits_for_it_is_not_waited_for(monkeypatch) -> None:
     """Given a cluster in the background, when a predicate asks it with a client that blocks, then
     the claim is broken by that, with a sentence, and nobody hangs.
     """
-    import urllib.request
-
     monkeypatch.setattr(runningclaims, "PATIENCE_SECONDS", 0.2)
     with BackgroundCluster(nodes=0, clock="manual", controllers="") as server:
         def asks(state) -> bool:

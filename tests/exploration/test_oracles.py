@@ -9,7 +9,7 @@ from fakekube.exploration.targets import looked_at
 from fakekube.testing.history import History
 from tests.exploration import innocent, noisy, operators
 from tests.exploration.plays.catalog import PLAYS
-from tests.exploration.test_strategies import PROJECT, ran
+from tests.exploration.test_strategies import CASES, PROJECT, project, ran
 
 WEB = {"metadata": {"name": "web", "namespace": "default"}}
 CALM = "1:0:eJyLjgUAARUAuQ"
@@ -195,6 +195,17 @@ async def test_orphans_are_nobodys_fault_where_nothing_collects_them():
             await cluster.advance("5m")
             assert (await cluster.client.get(SECRETS, "web", "default"))["metadata"]["ownerReferences"]
             assert [finding.oracle for finding in await found_in(cluster)] == accused
+
+
+@pytest.mark.parametrize("seeds", [3, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.mended)
+def test_mended_operators_are_not_accused_when_things_go_wrong(pytester, case, seeds):
+    """Given the mended twins of operators with bugs, when their strategies try them, then no oracle
+    accuses one in any run.
+    """
+    text = project(case, case.mended, seeds).replace("@pytest.mark.fakekube(", '@pytest.mark.fakekube(oracles="all", ')
+    result, _ = ran(pytester, text)
+    result.assert_outcomes(passed=1)
 
 
 async def test_our_own_controllers_are_not_accused():

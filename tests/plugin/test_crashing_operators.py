@@ -10,7 +10,7 @@ import kopf
 import pytest
 import yaml
 from click.testing import CliRunner
-from kubernetes import client
+from kubernetes import client, watch
 
 from fakekube import Cluster
 from fakekube.cli.main import cli
@@ -326,6 +326,34 @@ def test_one_that_dies_by_itself_and_starts_again(tmp_path: Path) -> None:
             found.append((len(tries), secrets(core)))
             server.advance("10s")
     assert found == [(2, []), (3, []), (3, []), (4, ["web"])]
+
+
+def test_one_that_dies_while_time_is_to_pass(tmp_path: Path) -> None:
+    """Given an operator that is to start again, when it dies twice while two minutes are to pass,
+    then it starts again at that instant, and 10 s later, and does its work then.
+    """
+    died: list[bool] = []
+
+    def shop(kubeconfig: Path, stop: threading.Event) -> None:
+        if len(died) < 2:
+            core = connected(kubeconfig)
+            for _ in watch.Watch().stream(core.list_namespaced_config_map, "default", label_selector="shop=web"):
+                while not server.cluster.outside.called:  # until time is to pass
+                    stop.wait(0.01)
+                died.append(True)
+                core.create_namespaced_config_map("default", {"metadata": {"generateName": "seen-"}})
+                stop.wait(0.05)  # until that is over
+                raise RuntimeError("no way")
+        run(kubeconfig, stop)
+
+    path, extra = tmp_path / "kubeconfig", [thread_operator("shop", shop, restart_policy="Always")]
+    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="300ms", kubeconfig=path, extra=extra) as server:
+        core, began = connected(path), server.clock.time()
+        make(core, "web")
+        server.advance("2m")
+        assert (secrets(core), server.clock.time()) == (["web"], began + 120)
+        assert [entry.time for entry in server.run(lambda cluster: list(cluster.apiserver.log)) if (
+            entry.verb, entry.resource) == ("create", "secrets")] == [began + 10]
 
 
 @pytest.mark.fakekube(extra=[OPERATORS["thread"]], grace="300ms")

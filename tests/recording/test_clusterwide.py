@@ -11,7 +11,7 @@ from fakekube.client.inprocess import InProcess
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, NODES
 from fakekube.recording.asking import Target
 from fakekube.recording.exchanges import Exchange
-from fakekube.recording.plan import NOT_MADE, NOTICED_BY_OTHERS, SAYS_FOR_ALL, Conversation, plan
+from fakekube.recording.plan import HOOKED, NOTICED_BY_OTHERS, SAYS_FOR_ALL, Conversation, plan
 from fakekube.recording.player import play_all
 from fakekube.recording.report import totals
 from tests.recording.test_playing import DEFINITION, EMPTY, names_of, played, recorded, told
@@ -146,7 +146,7 @@ async def test_what_a_webhook_would_see_is_not_missed() -> None:
     async with Cluster(nodes=0, clock="auto") as cluster:
         result = await played(conversation, cluster)
         asked = [(step.exchange.info.verb, step.reason) for step in conversation.steps if step.exchange.info.is_resource]
-        assert asked == [("create", ""), ("create", SAYS_FOR_ALL), ("watch", ""), ("create", NOT_MADE), ("list", "")]
+        assert asked == [("create", ""), ("create", SAYS_FOR_ALL), ("watch", ""), ("create", HOOKED), ("list", "")]
         assert (told(result), totals([result]).differ) == ([], 0)
 
 

@@ -114,3 +114,57 @@ def test_what_is_known_of_the_clusters() -> None:
     named = {"items": [{"metadata": {"namespace": "default", "name": "a"}}]}, {"items": []}
     assert told(*named, setting=Setting(("default/a",))) == []
     assert told(*named, setting=Setting(("default/b",)))[0].startswith("answer")
+
+
+def test_what_the_tests_own_controllers_have_written() -> None:
+    """Given looks and writes that differ / when controllers of the test's own ran where it was
+    recorded / then what a look shows does not count, and the answer to a write does.
+    """
+    web = {"metadata": {"name": "web"}}, {"metadata": {"name": "web", "annotations": {"a": "b"}}}
+    assert told(*web, setting=Setting(extra=True))[0].startswith("state")
+    assert told(*web, code=404, setting=Setting(extra=True))[0].startswith("state")
+    assert told(*web, method="PUT", setting=Setting(extra=True))[0].startswith("answer")
+
+
+def test_a_pods_service_account() -> None:
+    """Given a pod that got a service account there alone / when no controller for service accounts
+    ran where it was recorded / then that is no difference; another volume is.
+    """
+    given = {"spec": {"containers": [{"name": "c"}], "volumes": [{"name": "own"}]}}
+    access = {"name": "kube-api-access-bcdfg"}
+    there = {"spec": {
+        "containers": [{"name": "c", "volumeMounts": [access]}], "volumes": [{"name": "own"}, access],
+        "serviceAccount": "default", "serviceAccountName": "default"}}
+    assert len(told(given, there, method="POST")) == 4
+    assert told(given, there, method="POST", setting=Setting(accounts=False)) == []
+    there["spec"]["volumes"].append({"name": "other"})
+    [difference] = told(given, there, method="POST", setting=Setting(accounts=False))
+    assert difference.startswith("answer spec.volumes[other]")
+
+
+def test_finalizers_of_what_controllers_have_made() -> None:
+    """Given a pod of a Job that has its finalizer still / when it is compared / then that is what
+    its controller writes; of a pod of the test's own it counts.
+    """
+    owned = {"metadata": {"name": "p", "ownerReferences": [{"name": "j"}]}}
+    held = {"metadata": {**owned["metadata"], "finalizers": ["x.y/z"]}}
+    assert told(owned, held)[0].startswith("state")
+    assert told({"metadata": {"name": "p"}}, {"metadata": {"name": "p", "finalizers": ["x.y/z"]}})[0].startswith("answer")
+
+
+def test_errors_of_a_schema_come_in_any_order() -> None:
+    """Given a custom object with two errors, which are told in another order there / when the
+    answers are compared / then they do not differ; of a kind of Kubernetes' own they do.
+    """
+    def refused(*fields: str) -> dict[str, Any]:
+        causes = [
+            {"reason": "FieldValueInvalid", "message": f"Invalid value: bad {field}", "field": f"spec.{field}"}
+            for field in fields]
+        texts = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
+        message = f'W.x.dev "b" is invalid: [{texts}]'
+        return {"kind": "Status", "reason": "Invalid", "message": message, "details": {"causes": causes}}
+
+    answers = refused("a", "b"), refused("b", "a")
+    assert told(*answers, method="POST", path="/apis/x.dev/v1/namespaces/default/ws") == []
+    assert told(*answers, method="POST", path="/apis/batch/v1/namespaces/default/jobs") != []
+    assert told(refused("a", "b"), refused("a", "c"), method="POST", path="/apis/x.dev/v1/namespaces/default/ws") != []
