@@ -254,9 +254,12 @@ def _swings(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
     for change in changes:
         if change.type != "MODIFIED":
             continue
-        for field in differences(change.before or {}, change.object, ignored=BOOKKEEPING):
-            if not field.path.startswith("status.") or field.path.rpartition(".")[2] in TIMES:
-                continue
+        fields = [
+            field for field in differences(change.before or {}, change.object, ignored=BOOKKEEPING)
+            if field.path.startswith("status.") and field.path.rpartition(".")[2] not in TIMES]
+        if any(_has_grown(field) for field in fields):  # something has happened again: a container ran once more
+            swings.clear()
+        for field in fields:
             pair = shown(field.old), shown(field.new)
             times = swings.setdefault(field.path, [])
             if before.get(field.path) != pair[::-1]:
@@ -268,6 +271,11 @@ def _swings(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
                     f"{field.path} of {change.name} swings between {pair[0]} and {pair[1]} while nobody else wrote anything")
             elif len(times) > MOST_SWINGS:
                 del times[0]
+
+
+def _has_grown(field: Difference) -> bool:
+    """Whether a counter has."""
+    return type(field.old) is int and type(field.new) is int and field.old < field.new
 
 
 def overwritten(history: History, _: Sequence[LogEntry], who: Who) -> Iterator[tuple[str, str]]:

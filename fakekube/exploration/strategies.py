@@ -25,7 +25,9 @@ MOST_READS_AFTER = 40
 """So many reads of an operator that starts again a replica that is behind answers at most."""
 
 STALLS_SECONDS = (0.05, 1.0, 5.0, 20.0)
-"""How long a watch stands still, and a replica is behind: little and much against a retry."""
+"""How long a watch stands still, and a replica is behind: little and much against a retry. Nothing
+lasts longer than the last of them, so that a test knows how much time to give.
+"""
 
 MOST_GAPS = 3
 """A watch may stand still until just after one of so many next moments at which it was told of
@@ -250,7 +252,7 @@ def _still_seconds(calm: Calm, draws: Draws, resource: str, events: int, drawn: 
     """
     times = [calm.requests[place].time for place in calm.events[resource]]
     begin = times[max(0, events - 1)] if times else 0.0
-    later = [time for time in dict.fromkeys(times) if time > begin][:MOST_GAPS]
+    later = [time for time in dict.fromkeys(times) if begin < time < begin + STALLS_SECONDS[-1]][:MOST_GAPS]
     return draws.other(drawn, (*(round(time - begin + JUST_AFTER_SECONDS, 3) for time in later), *STALLS_SECONDS))
 
 

@@ -6,7 +6,10 @@ from fakekube import Cluster
 from fakekube.composition.controllermanager import component, parts_of
 from fakekube.composition.installed import installed
 from fakekube.exploration.crashes import strategy_points
+from fakekube.exploration.oracles import Who, findings
 from fakekube.exploration.strategies import STRATEGIES
+from fakekube.exploration.targets import looked_at
+from fakekube.testing.history import History
 from fakekube.util.choices import Choices
 from tests.exploration.plays import addons
 from tests.exploration.plays.catalog import PLAYS, PROVING
@@ -54,6 +57,18 @@ async def test_it_ends_as_undisturbed(play):
     """
     strategies = QUICK if play in addons.PLAYS else STRATEGIES
     assert await differing(play, play.components[0], strategies, [1]) == []
+
+
+@ALL_PLAYS
+async def test_no_oracle_accuses(play):
+    """Given a story in which nothing goes wrong, when oracles look at everybody, then they find
+    nothing.
+    """
+    async with Cluster(schedule=Choices(0, ()), **play.options) as cluster:
+        await play.story(cluster)
+        who = [Who(target.user_agents, target.users) for target in looked_at(cluster)]
+        found = findings(History.of(cluster), list(cluster.apiserver.log), who)
+    assert [str(finding) for finding in found] == []
 
 
 @pytest.mark.slow

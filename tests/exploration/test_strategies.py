@@ -141,7 +141,7 @@ OUTSIDE = [
     assert await names(cluster, SECRETS) == ["web"]
 """),
     Case("unobserved-states", "kopfs.hears_of_ends", "kopfs.has_finalizers", "hears-of-ends sees nothing of configmaps for", """
-    await cluster.advance("1m")
+    await cluster.advance("10s")
     await client.delete(CONFIG_MAPS, "web", "default")
     await cluster.advance("2m")
     assert await names(cluster, SECRETS) == []
@@ -193,7 +193,7 @@ NEEDLES = [
     for number in range(50):
         await password(cluster, f"{number:04}")
         await change(cluster, secret="password", color=str(number))
-        await cluster.advance("30s")
+        await cluster.advance("10s")
     await cluster.advance("1m")
     assert (await client.get(CONFIG_MAPS, "of-web", "default"))["data"] == {"color": "25", "password": "0025"}
 """),

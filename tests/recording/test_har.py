@@ -64,6 +64,7 @@ async def test_an_archive_tells_what_was_sent() -> None:
     """
     watch, create, delete = (await archive())["log"]["entries"]
     assert {"name": "fieldManager", "value": "me"} in create["request"]["queryString"]
+    assert set(create["request"]["postData"]) == {"mimeType", "text"}  # it has either a text or params
     assert create["request"]["url"].endswith("/api/v1/namespaces/default/configmaps?fieldManager=me")
     assert json.loads(create["request"]["postData"]["text"])["data"] == {"a": "ü"}
     assert (create["response"]["status"], create["response"]["statusText"]) == (201, "Created")

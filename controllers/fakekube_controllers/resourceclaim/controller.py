@@ -13,11 +13,13 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.consistency import Consistency
 from fakekube.client.resources import PODS, Resource
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.resourceclaim import GATE, generated, has_resource_claims
+from fakekube_controllers.resourceclaim.generated import check_seen
 
 if TYPE_CHECKING:
     from fakekube_controllers.resourceclaim.groups import GroupClaims
@@ -51,10 +53,13 @@ class ResourceClaims:
         self.resource = claims
         self.claims, self.templates, self.pods = ctx.lister(claims), ctx.lister(templates), ctx.lister(PODS)
         self.pods.add_index(USERS, _claim_keys)
+        self.consistency = Consistency()
+        self.groups: GroupClaims | None = None
         self.queue = ctx.queue("resource_claim")
         ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
         ctx.add_handler(claims, self._claim_seen, lambda _, new: self._claim_seen(new), self._claim_gone)
-        self.groups = await self._group_claims() if ctx.enabled(GATE) else None
+        if ctx.enabled(GATE):
+            self.groups = await self._group_claims()
         Worker(ctx, self.queue, self._sync).start()
 
     async def stop(self) -> None:
@@ -83,6 +88,7 @@ class ResourceClaims:
             self.queue.add((POD, meta.key_of(pod)))
 
     def _pod_gone(self, pod: Tree) -> None:
+        self.consistency.forget(meta.key_of(pod))
         for name in _claim_names(pod):
             self.queue.add((CLAIM, ObjectKey(meta.namespace_of(pod), name)))
 
@@ -90,6 +96,9 @@ class ResourceClaims:
         self.queue.add((CLAIM, meta.key_of(claim)))
         for pod in self.pods.by_index(USERS, str(meta.key_of(claim))):
             if any(self._lacks(pod, one) for one in pod["spec"].get("resourceClaims") or ()):
+                self._pod_seen(pod)
+        for pod in self.groups.members_of_owner(claim) if self.groups is not None else ():
+            if meta.name_of(claim) not in generated.names_in_status(pod).values():
                 self._pod_seen(pod)
 
     def _claim_gone(self, claim: Tree) -> None:
@@ -117,6 +126,7 @@ class ResourceClaims:
     async def _sync(self, key: Key) -> None:
         what, at = key
         if what == POD:
+            check_seen(self.consistency, at)
             await self._sync_pod(self.pods.get(at.namespace, at.name))
         elif what == GROUP and self.groups is not None:
             await self.groups.sync(self.groups.groups.get(at.namespace, at.name))
@@ -184,6 +194,7 @@ class ResourceClaims:
         if claim is None:
             reference = meta.controller_reference(pod)
             claim = await self.client.create(self.resource, generated.claim_from(self.templates, pod, wanted, reference))
+            self.consistency.wrote(meta.key_of(pod), self.ctx.informer(self.resource), claim)
         return meta.name_of(claim)
 
     async def _sync_claim(self, claim: Tree | None) -> None:

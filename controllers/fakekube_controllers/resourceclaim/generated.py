@@ -4,11 +4,22 @@ Upstream: pkg/controller/resourceclaim/controller.go (handleClaim, handlePodGrou
 """
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.consistency import Consistency
 from fakekube.cache.lister import Lister
+from fakekube.runtime.reconcile import ExpectedError
 
 POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 MAX_BASE = 57  # characters of a generated name before its hyphen and suffix
+
+
+def check_seen(consistency: Consistency, key: ObjectKey) -> None:
+    """Raises ExpectedError while the cache does not show the claims that were made last for what
+    ``key`` names: others would be made. Upstream keeps them beside its cache (MutationCache).
+    """
+    if not consistency.satisfied(key):
+        raise ExpectedError("the cache does not show yet the claims that were made last")
 
 
 def claim_from(templates: Lister, owner: ReadOnlyTree, wanted: ReadOnlyTree, reference: Tree) -> Tree:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.consistency import Consistency
 from fakekube.cache.lister import Lister
 from fakekube.client.resources import PODS, Resource
 from fakekube.runtime.context import Context
@@ -28,12 +29,18 @@ class GroupClaims:
         self.client, self.recorder = ctx.client, ctx.recorder("resource_claim")
         self.resource, self.claim_resource = resource, claims
         self.groups, self.claims, self.templates = ctx.lister(resource), ctx.lister(claims), templates
-        self.pods = ctx.lister(PODS)
+        self.pods, self._consistency, self._claim_informer = ctx.lister(PODS), Consistency(), ctx.informer(claims)
         self.pods.add_index(MEMBERS, _group_key)
 
     def members(self, group: ReadOnlyTree) -> list[Tree]:
         """The pods of a group that have claims."""
         return self.pods.by_index(MEMBERS, f"{meta.namespace_of(group)}/{meta.name_of(group)}")
+
+    def members_of_owner(self, claim: ReadOnlyTree) -> list[Tree]:
+        """The pods with claims of the group that a claim was made for."""
+        owner = meta.controller_of(claim)
+        group = self.groups.get(meta.namespace_of(claim), owner["name"]) if owner and owner["kind"] == "PodGroup" else None
+        return [] if group is None else self.members(group)
 
     def shared(self, pod: ReadOnlyTree, wanted: ReadOnlyTree) -> Tree | None:
         """The group whose claim an entry of a pod means; None where the pod has one of its own."""
@@ -59,6 +66,7 @@ class GroupClaims:
         """
         if group is None or meta.is_deleting(group):
             return
+        generated.check_seen(self._consistency, meta.key_of(group))
         made: dict[str, str] = {}
         for wanted in group["spec"].get("resourceClaims") or ():
             try:
@@ -89,6 +97,7 @@ class GroupClaims:
             reference = meta.owner_reference(group, controller=True)
             claim = await self.client.create(
                 self.claim_resource, generated.claim_from(self.templates, group, wanted, reference))
+            self._consistency.wrote(meta.key_of(group), self._claim_informer, claim)
         return meta.name_of(claim)
 
 

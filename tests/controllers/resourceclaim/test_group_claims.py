@@ -166,3 +166,17 @@ async def test_without_the_gate_nobody_looks_at_groups():
         await world.make_group()
         [name] = (await world.make_pod("a", GPU)).values()
         assert name.startswith("a-gpu-")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_claims_that_are_heard_of_late_are_made_once(world, shared):
+    """Given a controller that hears of claims late / when a group or a pod needs one / then it
+    makes one.
+    """
+    await world.make_template()
+    with world.cluster.faults.add(watch="stall", resources="resourceclaims.resource.k8s.io", lasting="5s", optional=True):
+        await world.make_group(*([GPU] if shared else []))
+        await world.make_pod("p", GPU)
+        await world.advance(10)
+    assert len(await world.claims()) == 1
+    assert len(await world.told("p")) == 1
