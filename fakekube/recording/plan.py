@@ -201,7 +201,10 @@ class _Planner:
             key = info.resource, info.namespace, name
             if name and key not in self._made and name not in FURNISHED and not metadata.get("ownerReferences"):
                 self._missing[key] = None
-        return NOT_MADE if (info.resource, info.namespace, info.name) in self._missing else ""
+        asked = info.resource, info.namespace, info.name
+        if info.verb == "delete" and asked not in self._made and not metadata_of(answer).get("name"):
+            self._missing[asked] = None  # a Status says nothing of what is gone
+        return NOT_MADE if asked in self._missing else ""
 
     def _reason(self, exchange: Exchange) -> str:
         line, info = exchange.line, exchange.info

@@ -37,7 +37,7 @@ def ensure(create, name, **fields):
         if error.status != 409:
             raise
 
-QUICKLY = {"grace": "250ms", "nodes": 0, "controllers": ""}
+QUICKLY = {"nodes": 0, "controllers": ""}
 POD = {"spec": {"containers": [{"name": "main", "image": "web"}]}}
 
 def two_objects(core, name):

@@ -23,6 +23,7 @@ STALE = "it starts on a cache that is behind its own writes, as upstream's does 
 KNOWN = {
     ("job", "stale-states"): f"{STALE}, and makes pods that it has made already",
     ("grouped-job", "stale-states"): f"{STALE}: a pod without its group's Workload in the cache belongs to no group",
+    ("devices", "stale-states"): f"{STALE}, and makes a second claim for a pod, which stays unused",
     ("job-set", "stale-states"): f"{STALE}: Jobs that have ended look active, and those go with the end of the JobSet",
     ("ray-cluster", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",
     ("ray-job", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",

@@ -24,7 +24,7 @@ from fakekube.testing.operators import command_operator, kopf_operator, operator
 from fakekube.util.driver import Stalled
 from tests.plugin.crashing import COMMAND, OPERATORS, SELECTOR, connected, run
 
-EACH = [pytest.param(name, marks=pytest.mark.fakekube(extra=[one], grace="500ms")) for name, one in OPERATORS.items()]
+EACH = [pytest.param(name, marks=pytest.mark.fakekube(extra=[one], grace="600ms")) for name, one in OPERATORS.items()]
 
 
 def make(core: client.CoreV1Api, name: str) -> None:
@@ -94,13 +94,13 @@ async def test_crash_points_of_a_function() -> None:
         await cluster.settle()
         return [found["metadata"]["name"] for found in (await cluster.client.list(SECRETS, "default")).items]
 
-    ended = await crash_points(play, "shop", extra=[OPERATORS["thread"]], nodes=0, controllers="", grace="200ms")
+    ended = await crash_points(play, "shop", extra=[OPERATORS["thread"]], nodes=0, controllers="", grace="600ms")
     assert ended.calm == ["web"]
     assert [(point.where, point.end) for point in ended.points] == [
         ("shop dies after its write 1 is committed (create secrets)", ["web"])]
 
 
-@pytest.mark.fakekube(clock="manual", grace="300ms", extra=[
+@pytest.mark.fakekube(clock="manual", grace="600ms", extra=[
     command_operator("shop", ["sh", "-c", f"sleep 1; exec {' '.join(COMMAND)}"])])
 def test_virtual_time_waits_while_it_starts(fakekube_server: BackgroundCluster) -> None:
     """Given an operator that starts for longer than others may be silent, when it dies in the
@@ -318,7 +318,7 @@ def test_one_that_dies_by_itself_and_starts_again(tmp_path: Path) -> None:
     tries: list[float] = []
     extra = [thread_operator("shop", dies_at_once(tries), restart_policy="Always")]
     path = tmp_path / "kubeconfig"
-    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="300ms", kubeconfig=path, extra=extra) as server:
+    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="600ms", kubeconfig=path, extra=extra) as server:
         core = connected(path)
         make(core, "web")
         found = []
@@ -347,7 +347,7 @@ def test_one_that_dies_while_time_is_to_pass(tmp_path: Path) -> None:
         run(kubeconfig, stop)
 
     path, extra = tmp_path / "kubeconfig", [thread_operator("shop", shop, restart_policy="Always")]
-    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="300ms", kubeconfig=path, extra=extra) as server:
+    with BackgroundCluster(nodes=0, controllers="", clock="manual", grace="600ms", kubeconfig=path, extra=extra) as server:
         core, began = connected(path), server.clock.time()
         make(core, "web")
         server.advance("2m")
@@ -356,7 +356,7 @@ def test_one_that_dies_while_time_is_to_pass(tmp_path: Path) -> None:
             entry.verb, entry.resource) == ("create", "secrets")] == [began + 10]
 
 
-@pytest.mark.fakekube(extra=[OPERATORS["thread"]], grace="300ms")
+@pytest.mark.fakekube(extra=[OPERATORS["thread"]], grace="600ms")
 def test_every_door_that_lets_it_die(fakekube_server: BackgroundCluster) -> None:
     """Given an operator, when it is to die of a request of somebody else's, by a fault that was
     POSTed, and when a restart is POSTed, then each time it dies and starts again.
@@ -378,7 +378,7 @@ def test_every_door_that_lets_it_die(fakekube_server: BackgroundCluster) -> None
     assert secrets(core) == ["again", "web"]
 
 
-@pytest.mark.fakekube(tls=True, extra=[OPERATORS["kopf"]], grace="500ms")
+@pytest.mark.fakekube(tls=True, extra=[OPERATORS["kopf"]], grace="600ms")
 def test_over_tls(fakekube_server: BackgroundCluster) -> None:
     """Given a cluster with TLS, when kopf is to act, then it does."""
     core = connected(fakekube_server.kubeconfig)
@@ -406,14 +406,14 @@ async def test_a_cluster_in_the_tests_own_loop_and_its_fork() -> None:
         await cluster.settle()
         return [found["metadata"]["name"] for found in (await cluster.client.list(SECRETS, "default")).items]
 
-    async with Cluster(nodes=0, controllers="", grace="500ms", extra=[OPERATORS["command"]]) as cluster:
+    async with Cluster(nodes=0, controllers="", grace="600ms", extra=[OPERATORS["command"]]) as cluster:
         assert await made(cluster, "a") == ["a"]
         async with cluster.fork() as fork:
             assert await made(fork, "b") == ["a", "b"]
         assert await made(cluster, "c") == ["a", "c"]
 
 
-@pytest.mark.fakekube(extra=[OPERATORS["command"]], grace="300ms", clock="manual")
+@pytest.mark.fakekube(extra=[OPERATORS["command"]], grace="600ms", clock="manual")
 def test_who_waits_in_vain_is_told_of_it(fakekube_server: BackgroundCluster) -> None:
     """Given an operator that has nothing to do, when a test waits for it, then it is told how the
     operator is, and what it has said last.

@@ -79,6 +79,21 @@ async def test_what_controllers_of_the_process_have_made() -> None:
         assert (told(result), totals([result]).differ) == ([], 0)
 
 
+async def test_what_controllers_of_the_process_have_made_is_deleted() -> None:
+    """Given a story that deletes what its own controller has made, and what it has made itself /
+    when it is planned / then the first is left out.
+    """
+    async def story(cluster: Cluster) -> None:
+        client = cluster.client
+        await client.create(CONFIG_MAPS, {"metadata": {"name": "web"}})
+        await cluster.settle()
+        await client.delete(SECRETS, "web")
+        await client.delete(CONFIG_MAPS, "web")
+
+    conversation = await recorded(story, extra=[COPIES])
+    assert [step.reason for step in conversation.steps if step.exchange.method == "DELETE"] == [NOT_MADE, ""]
+
+
 async def test_what_was_there_before() -> None:
     """Given a cluster that begins with a snapshot, and one whose recording begins late / when the
     recording is planned / then what is about the objects of before is left out.
