@@ -20,7 +20,7 @@ def web(name: str, **_: object) -> bool:
 def quick(settings: kopf.OperatorSettings, **_: object) -> None:
     settings.posting.enabled = False
     settings.watching.reconnect_backoff = 0.02
-    settings.queueing.error_delays = [0.02] * 10
+    settings.queueing.error_delays = settings.networking.error_backoffs = [0.02] * 10
     settings.persistence.consistency_timeout = 0.05  # for its own writes, in real time, where a watch does not tell of them
 
 
