@@ -26,14 +26,24 @@ class TargetError(ValueError):
 
 def calm_of(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Calm]:
     """What was asked in a run, for each target: those that ``wanted`` names (components, patterns
-    of user agents or of users, with commas), or the default ones. Raises TargetError.
+    of user agents or of users, with commas), or the default ones.
+
+    Raises TargetError; also for one that is named and has asked for nothing.
     """
     if isinstance(where, BackgroundCluster):
         return where.run(lambda cluster: calm_of(cluster, wanted))
     requests = tuple(where.apiserver.log)
+    found = [Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target)))
+             for target in _targets(where, requests, wanted)]
+    silent = [calm.target.name for calm in found if not calm.own]
+    if silent and (wanted or len(silent) == len(found)):
+        raise TargetError(f"{' and '.join(silent)} asked for nothing in the calm run: there is nothing to try")
+    return found
+
+
+def _targets(cluster: "Cluster", requests: "tuple[LogEntry, ...]", wanted: str) -> list[Target]:
     names = [name.strip() for name in wanted.split(",") if name.strip()]
-    targets = [_named(where, requests, name) for name in names] or _default(where, requests)
-    return [Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target))) for target in targets]
+    return [_named(cluster, requests, name) for name in names] or _default(cluster, requests)
 
 
 def requests_of(where: "Cluster | BackgroundCluster") -> "list[LogEntry]":
@@ -47,12 +57,15 @@ def looked_at(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Ta
     """Whom oracles look at: the targets, and where there are none everybody but the cluster's own
     client. Raises TargetError for a name of nobody.
     """
+    if isinstance(where, BackgroundCluster):
+        return where.run(lambda cluster: looked_at(cluster, wanted))
+    requests = tuple(where.apiserver.log)
     try:
-        return [calm.target for calm in calm_of(where, wanted)]
+        return _targets(where, requests, wanted)
     except TargetError:
         if wanted:
             raise
-        agents = dict.fromkeys(entry.user_agent for entry in requests_of(where))
+        agents = dict.fromkeys(entry.user_agent for entry in requests)
         return [Target(agent, (agent,)) for agent in agents if agent and agent != OWN_AGENTS]
 
 

@@ -422,7 +422,7 @@ class VirtualDriver(Driver):
             yield f"timer in {timer.when - now:g} s: {name}"
         daemons = [timer.when - now for timer in timers if timer.daemon]
         if daemons:
-            yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {min(daemons):g} s"
+            yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {max(0.0, min(daemons)):g} s"
 
 
 class RealDriver(Driver):

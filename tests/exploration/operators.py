@@ -26,7 +26,7 @@ class TwoChildren:
     async def reconcile(self, request):
         if not is_web(request.name) or self.maps.get(request.namespace, request.name) is None:
             return
-        if any(pod["metadata"]["labels"]["of"] == request.name for pod in self.pods.list(request.namespace)):
+        if any(pod["metadata"].get("labels", {}).get("of") == request.name for pod in self.pods.list(request.namespace)):
             return
         labels = {"of": request.name}
         try:

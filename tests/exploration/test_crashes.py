@@ -59,6 +59,24 @@ async def test_who_cannot_die_is_refused():
         await crash_points(one_map, "fakekube")
 
 
+class Silent:
+    """A component that asks for nothing."""
+
+    name, user_agent, user = "silent", "", None
+
+    async def start(self, ctx):
+        """There is nothing to begin."""
+
+    async def stop(self):
+        """There is nothing to end."""
+
+
+async def test_who_asks_for_nothing_is_refused():
+    """Given a component that asks for nothing, then that is said, since no fault would meet it."""
+    with pytest.raises(TargetError, match="silent asked for nothing in the calm run: there is nothing to try"):
+        await crash_points(one_map, "silent", extra=[Silent()])
+
+
 @pytest.mark.parametrize(("operator", "outcome"), [("secret_only_first", "failed"), ("secret_always", "passed")])
 def test_the_marker(pytester, operator, outcome):
     """Given a test with the marker, when it runs, then it runs once for each write, besides."""
