@@ -64,7 +64,7 @@ def test_a_broken_value_is_one_sentence(
     (tmp_path / "refused.yaml").write_text(REFUSED)
     cel = names == ("cel",)  # where some are expressions, and the caret shows where the others fail
     for value in VALUES:
-        if names[0] == "demo" and parameter.name == "seed" and value.removeprefix("-").isdecimal():
+        if names[0] == "demo" and parameter.name == "seed" and value.isdecimal():
             continue  # any whole number is a seed, and a demonstration then begins
         done = CliRunner().invoke(cli, words(names, parameter, value), prog_name="fakekube", catch_exceptions=False)
         if cel and done.exit_code == 0:

@@ -160,9 +160,9 @@ STORIES = {
     ],
     "flaky-operator": [
         "if self.has_made(PODS, shop): return await self.make(PODS, shop, POD)", "It says: passed",
-        "Now the strategy intermediate-states", "seed 0 fails: a shop has no Secret", "shrunk from 3 deviations to 1 in 4 runs",
-        "> +0s fault: shops dies after its write 3 is committed (create pods)", "ADDED pods default/fruit",
-        "fakekube demo flaky-operator --seed 0", "- if self.has_made(PODS, shop): + if self.has_made(SECRETS, shop):",
+        "Now the strategy intermediate-states", "seed 100 fails: a shop has no Secret", "shrunk from 3 deviations to 1 in 2 runs",
+        "> +0s fault: shops dies after its write 5 is committed (create pods)", "ADDED pods default/shoes",
+        "fakekube demo flaky-operator --seed 100", "- if self.has_made(PODS, shop): + if self.has_made(SECRETS, shop):",
         "50 seeds, 1 distinct history, no failure", "@pytest.mark.fakekube(strategies=",
         "At the end: NAME STATUS KIND books Running Pod",
     ],
