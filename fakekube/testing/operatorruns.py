@@ -249,6 +249,9 @@ def _clean(loop: asyncio.AbstractEventLoop, vault: "Vault") -> None:
         with suppress(asyncio.CancelledError):  # kopf cancels whatever it finds, this too
             loop.run_until_complete(asyncio.wait(tasks, timeout=CLEANUP_ROUND_SECONDS))
     loop.run_until_complete(vault.close())
+    # what was killed in the middle has closed nothing; a loop of another kind closes its own
+    for transport in list(getattr(loop, "_transports", {}).values()):
+        transport.abort()
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
 
