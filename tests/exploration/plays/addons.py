@@ -100,21 +100,22 @@ async def _in_queues(cluster):
     return await one_of(cluster, CLUSTER_QUEUES, "cq", *counts), await all_of(cluster, WORKLOADS, *conditions)
 
 
-async def queued_jobs(cluster):
+async def _queued(cluster, text):
+    """Two of a kind are queued."""
     await load(cluster, QUEUES)
     await cluster.advance("2s")
     for name in ("a", "b"):
-        await load(cluster, QUEUED_JOB % name)
+        await load(cluster, text % name)
     await cluster.advance("20m")
+
+
+async def queued_jobs(cluster):
+    await _queued(cluster, QUEUED_JOB)
     return await _in_queues(cluster), await all_of(cluster, JOBS, "spec.suspend", "status.succeeded")
 
 
 async def queued_pods(cluster):
-    await load(cluster, QUEUES)
-    await cluster.advance("2s")
-    for name in ("a", "b"):
-        await load(cluster, MEMBER % name)
-    await cluster.advance("20m")
+    await _queued(cluster, MEMBER)
     return await _in_queues(cluster), await all_of(cluster, PODS, "metadata.name", "status.phase")
 
 

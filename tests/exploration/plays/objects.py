@@ -89,27 +89,25 @@ spec:
 """
 
 
-async def garbage(cluster):
+async def _owner_goes(cluster, propagation_policy):
+    """Two maps have an owner, which is deleted."""
     made = await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "owner", "namespace": "default"}})
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": made["metadata"]["uid"]}
     for name in ("a", "b"):
         await cluster.client.create(
             CONFIG_MAPS, {"metadata": {"name": name, "namespace": "default", "ownerReferences": [owner]}})
     await cluster.advance("2m")
-    await cluster.client.delete(CONFIG_MAPS, "owner", "default", propagation_policy="Foreground")
+    await cluster.client.delete(CONFIG_MAPS, "owner", "default", propagation_policy=propagation_policy)
     await cluster.advance("20m")
+
+
+async def garbage(cluster):
+    await _owner_goes(cluster, "Foreground")
     return await all_of(cluster, CONFIG_MAPS)
 
 
 async def orphans(cluster):
-    made = await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "owner", "namespace": "default"}})
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": made["metadata"]["uid"]}
-    for name in ("a", "b"):
-        await cluster.client.create(
-            CONFIG_MAPS, {"metadata": {"name": name, "namespace": "default", "ownerReferences": [owner]}})
-    await cluster.advance("2m")
-    await cluster.client.delete(CONFIG_MAPS, "owner", "default", propagation_policy="Orphan")
-    await cluster.advance("20m")
+    await _owner_goes(cluster, "Orphan")
     return await all_of(cluster, CONFIG_MAPS, "metadata.name", "metadata.ownerReferences")
 
 

@@ -32,6 +32,8 @@ from fakekube_controllers.kueue.webhooks.workloadupdates import PODSETS
 from fakekube_controllers.kueue.workload import states
 
 BOOST = key("metadata.annotations", names.PRIORITY_BOOST_ANNOTATION)
+KEPT_BYTES = 4096
+"""Resources that take more are rare, and are looked at each time."""
 INT32 = range(-(2**31), 2**31)
 
 
@@ -108,11 +110,12 @@ def _of_podset(podset: ReadOnlyTree, path: str, features: Features) -> Iterator[
 def _of_resources(found: ReadOnlyTree | None, path: str, features: Features) -> Sequence[FieldError]:
     if not found:
         return ()
-    return _of_encoded_resources(orjson.dumps(found), path, not_negative=features.WorkloadValidateResourcesAreNonNegative)
+    encoded, not_negative = orjson.dumps(found), features.WorkloadValidateResourcesAreNonNegative
+    complaints = _known_complaints if len(encoded) <= KEPT_BYTES else _complaints
+    return complaints(encoded, path, not_negative=not_negative)
 
 
-@memoized(1024)
-def _of_encoded_resources(encoded: bytes, path: str, *, not_negative: bool) -> Sequence[FieldError]:
+def _complaints(encoded: bytes, path: str, *, not_negative: bool) -> Sequence[FieldError]:
     """The complaints about resources, which are the same in every write, and in many Workloads."""
     errors: list[FieldError] = []
     found = orjson.loads(encoded)
@@ -124,6 +127,9 @@ def _of_encoded_resources(encoded: bytes, path: str, *, not_negative: bool) -> S
             if not_negative:
                 errors += quotas.not_negative(here, amount)
     return tuple(errors)
+
+
+_known_complaints = memoized(1024)(_complaints)
 
 
 def _of_slices(request: ReadOnlyTree, path: str) -> Iterator[FieldError]:
