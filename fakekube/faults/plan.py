@@ -59,6 +59,9 @@ class Server(Protocol):
     def compact(self) -> None:
         """Let no past state be read any more."""
 
+    def kind_of(self, resource: GroupResource) -> str:
+        """The name of the kind of a resource; that of the resource where there is none."""
+
     def check_component(self, name: str) -> None:
         """Raises FaultError for the name of a component that the cluster does not know."""
 
@@ -170,6 +173,8 @@ class Fault:
         if self.met or self.rule.optional:
             return
         why = "none matched"
+        if self.rule.error == "Conflict":
+            why += ": a conflict meets writes that name the version of the object, as others are tried again by the server"
         if self.seen:
             why = f"{self.seen} matched, and " + ("no watch came of those" if self.missed else "none was one to take")
         raise FaultNeverMet(f"the fault {self} met no request: {why}")

@@ -12,10 +12,12 @@ import orjson
 from fakekube.apimachinery import times
 from fakekube.apimachinery.causes import CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.openwatches import OpenWatch
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.versions import version_named
 from fakekube.faults import answers
 from fakekube.faults.plan import Fault, Faults, Server
 from fakekube.faults.streams import FaultySink
@@ -99,6 +101,9 @@ class FaultPoint:
             return Response(503, cut=0)
         if rule.crash and await self._crash(rule.crash):
             return Response(503, cut=0)
+        if rule.error == "Conflict" and info.verb == "delete":
+            resource = GroupResource(info.group, self._server.kind_of(GroupResource(info.group, info.resource)))
+            raise answers.deletion_conflict(resource, info.name, version_named(info, request), self._server.revision)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
