@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import yaml
-from fakekube.apimachinery.http import Request
-from fakekube.endpoints.bodies import MAX_BODY_BYTES
+from fakekube.apimachinery.http import MAX_BODY_BYTES, Request
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.schema.protobuf import wire
 
