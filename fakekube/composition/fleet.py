@@ -58,7 +58,7 @@ class Fleet(Timed, Mapping[str, Cluster]):
         self._served: ServedFleet | None = None
         for name in names:
             self._clusters[name] = cluster = Cluster(
-                member=Membership(self._world, name, self._find), **{**options, **members.get(name, {})})
+                member=Membership(self._world, name, self._find, self._clusters), **{**options, **members.get(name, {})})
             self._links[name] = Link(cluster)
 
     def __getitem__(self, name: str) -> Cluster:
