@@ -249,8 +249,8 @@ class Faults:
 
         ``rule`` or keyword arguments are the fields of a rule (docs/faults.md): verbs, resources,
         namespaces, names, labels, clusters, users, user_agents, components, paths say of which
-        requests; nth, every, probability, times, after, until which of them; error, latency, cut, watch, stale,
-        compact, lose_lease, crash, webhook what. Raises FaultError.
+        requests; nth, every, probability, times, after, until which of them; error, latency, cut,
+        watch, stale, compact, lose_lease, crash, webhook what. Raises FaultError.
         """
         made = rule if isinstance(rule, Rule) and not values else rule_of({**_fields(rule), **values})
         self._check(made)
