@@ -147,9 +147,12 @@ class ClusterFaults:
     def _home_of(self, component: str) -> "tuple[Server, str]":
         """Where a component runs, and its name there."""
         cluster, slash, name = component.partition("/")
-        if not slash or self._member is None or cluster not in self._member.members:
+        if not slash or self._member is None:
             return self, component
-        return (self if cluster == self.name else self._member.members[cluster].faults.server), name
+        if cluster == self.name:
+            return self, name
+        faults = self._member.faults_of(cluster)
+        return (self, component) if faults is None else (faults.server, name)
 
     # what faults need of a server
 
