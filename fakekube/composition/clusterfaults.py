@@ -104,7 +104,7 @@ class ClusterFaults:
 
     async def crash(self, component: str) -> bool:
         """Let a component die and start again; whether who sent the request is dead by that. That
-        of another member of the fleet is named as ``manager/kueue``.
+        of another member of the fleet is named as ``manager/scheduler``.
 
         Returns once it lives, unless it is the component itself that waits: one in this process
         does not see it, and one outside is dead at once. What is on its way up already is dead, and

@@ -56,7 +56,7 @@ async def crash_points(
     ``play`` lets enough time pass for the component to come to rest, and returns what can be
     compared: names and states, no uids and times. ``options`` are those of ``Cluster``. With
     ``fleet="manager,worker1"`` it is given a ``Fleet`` of these, whose options they are then, and
-    ``component`` is ``manager/kueue``; its writes to other members count, too.
+    ``component`` is ``manager/scheduler``; its writes to other members count, too.
 
     What it raises in the calm run goes to the caller; so does TargetError for a component that
     there is not.

@@ -147,7 +147,7 @@ class Rule(BaseModel):
     compact: Annotated[bool, Field(description="Before the request, all past states are forgotten.")] = False
     lose_lease: Annotated[bool, Field(description="Before the request, somebody else takes the Lease that it writes.")] = False
     crash: Annotated[Text, Field(
-        description="The component that dies, of another member of a fleet as manager/kueue; it starts again at once.")] = ""
+        description="The component that dies, of another member of a fleet as manager/scheduler; it starts again at once.")] = ""
     webhook: Annotated[Literal["refused", "timeout", "error"] | None, Field(
         description="What goes wrong with calls of webhooks and converters, whose names are those in names.")] = None
 
