@@ -1,10 +1,10 @@
 """Which operator a strategy tries in a fleet, and where: an operator of one member may write to
 others, too.
 
-``manager/scheduler`` is a component, or a pattern of a user agent or user, of one member; ``scheduler``
-alone is that of each member that has one. Each is several targets: one for its own cluster, and one
-for each other member to which its requests came. So a fault meets it in one of them; when it dies
-there, it dies as a whole.
+``manager/scheduler`` is a component, or a pattern of a user agent or user, of one member;
+``scheduler`` alone is that of each member that has one. Each is several targets: one for its own
+cluster, and one for each other member to which its requests came. So a fault meets it in one of
+them; when it dies there, it dies as a whole.
 """
 
 from collections.abc import Iterator

@@ -28,8 +28,8 @@ class TargetError(ValueError):
 
 def calm_of(where: "Cluster | BackgroundCluster | Fleet", wanted: str = "") -> list[Calm]:
     """What was asked in a run, for each target: those that ``wanted`` names (components, patterns
-    of user agents or of users, with commas), or the default ones. In a fleet ``manager/scheduler`` is
-    one of a member, and there is a Calm for each cluster to which its requests came.
+    of user agents or of users, with commas), or the default ones. In a fleet ``manager/scheduler``
+    is one of a member, and there is a Calm for each cluster to which its requests came.
 
     Raises TargetError; also for one that is named and has asked for nothing.
     """
