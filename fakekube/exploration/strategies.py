@@ -50,18 +50,20 @@ LISTING = ("list", "watch")
 class Target(NamedTuple):
     """The operator that is tried: patterns of its user agents and users.
 
-    ``component`` is what dies; empty for a client that nobody here can start again.
+    ``component`` is what dies; empty for a client that nobody here can start again. ``clusters``
+    are members of a fleet: what it does in others is left alone.
     """
 
     name: str
     user_agents: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     component: str = ""
+    clusters: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of rules about its requests."""
-        return {name: value for name, value in (("user_agents", self.user_agents), ("users", self.users)) if value}
+        return {name: value for name in ("user_agents", "users", "clusters") if (value := getattr(self, name))}
 
 
 class Write(NamedTuple):
