@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.http import MetFault, Request
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.matching import Form, Matcher, is_about_cluster
@@ -385,7 +385,10 @@ class Faults:
     def note(self, fault: Fault, info: RequestInfo, request: Request, component: str = "") -> None:
         """Remember that a request met a fault; the request log and the history name it."""
         acting = ACTING.get()
+        rule, before = fault.rule, request.fault
         info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        is_told = not (rule.watch or rule.stale or rule.compact or rule.lose_lease) and (before is None or before.told)
+        request.fault = MetFault(info.fault, not rule.lose_lease and (before is None or before.served), is_told)
         for tell in self.on_meeting:
             tell(fault)
         self._meetings.append(Meeting(
