@@ -177,6 +177,11 @@ class ClusterFaults:
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
 
+    def kind_of(self, resource: GroupResource) -> str:
+        """The name of the kind of a resource; that of the resource where there is none."""
+        kind = self._server().resources.stored.get(resource)
+        return resource.resource if kind is None else kind.group_kind.kind
+
     def check_component(self, name: str) -> None:
         """Raises FaultError for the name of a component that the cluster does not know, nor the
         fleet.

@@ -15,6 +15,7 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.versions import version_named
 from fakekube.faults.globs import Globs
 from fakekube.faults.rules import LEASES, Rule
 
@@ -121,7 +122,9 @@ class Matcher:
                 return False
         if rule.error == "EtcdNoSpace" and request.param("dryRun"):
             return False
-        return not self._names_objects or self._matches_object(info, request)
+        if self._names_objects and not self._matches_object(info, request):
+            return False
+        return rule.error != "Conflict" or bool(version_named(info, request))
 
     def _matches_object(self, info: RequestInfo, request: Request) -> bool:
         sent = _metadata(request.body) if info.verb == "create" and not info.name else {}

@@ -22,17 +22,9 @@ QUICK = ["intermediate-states"]
 """Of add-ons, whose clusters take longer."""
 SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
 
-STALE = "it starts on a cache that is behind its own writes, as upstream's does where a list may be old (client-go before 0.35)"
 KNOWN = {
-    ("job", "stale-states"): f"{STALE}, and makes pods that it has made already",
-    ("grouped-job", "stale-states"): f"{STALE}: a pod without its group's Workload in the cache belongs to no group",
     ("tokens", "conflicts"):
         "whoever was faster with a Secret is heard of, thinks the token controller, as upstream's: here nobody was",
-    ("devices", "stale-states"): f"{STALE}, and makes a second claim for a pod, which stays unused",
-    ("job-set", "stale-states"): f"{STALE}: Jobs that have ended look active, and those go with the end of the JobSet",
-    ("ray-cluster", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",
-    ("ray-job", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",
-    ("queued-jobs", "stale-states"): f"{STALE}: a Workload whose Job is not in the cache is finished",
 }
 """What does not hold, by play and strategy, with the reason."""
 
@@ -132,6 +124,17 @@ async def test_a_job_makes_no_more_pods_than_it_needs(fault):
     async with Cluster(schedule=CALM, faults=[rule]) as cluster:
         (succeeded, _, _), ended = await job(cluster)
     assert (succeeded, len(ended)) == (3, 3)
+
+
+@pytest.mark.parametrize(("gates", "most"), [({}, 3), ({"WatchListClient": False}, 4)])
+async def test_a_job_makes_too_many_pods_only_where_a_list_may_be_old(gates, most):
+    """Given a Job controller that has made its pods and dies, when what it reads then comes from a
+    replica that has none of them, then it makes one too many where it takes what a cache has, and
+    three where it begins with what the server holds, as client-go does that streams lists.
+    """
+    [point] = (await strategy_points(job, "job", ["stale-states"], [10], feature_gates=gates)).points
+    assert point.error is None
+    assert len(point.end[1]) == most
 
 
 @pytest.mark.parametrize("release", ["1.37", "1.36"])
