@@ -368,7 +368,7 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
         near = get_close_matches(loc[-1], known, n=1)
         told = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
         return f"{place}: there is no such field: {told}"
-    text = first["msg"].removeprefix("Value error, ")
+    text = first["msg"].removeprefix("Value error, ").replace("valid tuple", "valid list")
     return f"{place}: {text[:1].lower()}{text[1:]}" if place else text
 
 

@@ -78,6 +78,8 @@ def test_plans_in_three_forms() -> None:
         rules_of({"faults": [{"nam": "x", "compact": True}]})
     with pytest.raises(FaultError, match="int is no plan"):
         rules_of(3)
+    with pytest.raises(FaultError, match="faults: input should be a valid list"):
+        rules_of({"faults": 3})
 
 
 def test_a_file_with_a_plan(tmp_path: Any) -> None:
