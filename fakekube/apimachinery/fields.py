@@ -75,7 +75,7 @@ class Selector:
 EVERYTHING = Selector()
 
 
-@memoized(1024)
+@memoized(1024, longest=4096)
 def parse(text: str) -> Selector:
     """The selector that a text describes. Raises SelectorError."""
     if not text:

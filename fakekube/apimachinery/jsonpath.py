@@ -49,7 +49,7 @@ class JSONPath:
         return _walk(self._steps, [tree])
 
 
-@memoized(1024)
+@memoized(1024, longest=4096)
 def compiled(text: str) -> JSONPath:
     """The path that a text says, without the braces of a template: ``.spec.replicas``.
 

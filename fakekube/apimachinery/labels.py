@@ -143,7 +143,7 @@ def requirement_errors(key: str, operator: str, values: Sequence[str], path: str
     return found
 
 
-@memoized(1024)
+@memoized(1024, longest=4096)
 def parse(text: str) -> Selector:
     """The selector that a text describes: ``a=1,b in (x,y),!c``. Raises SelectorError."""
     return Selector(_Parser(text).requirements()) if text else EVERYTHING

@@ -117,7 +117,7 @@ def qualified_name(text: str) -> list[str]:
     return [] if is_qualified_name(text) else _qualified_name_complaints(text)
 
 
-@memoized(4096)
+@memoized(4096, longest=MAX_SUBDOMAIN_LENGTH + 1 + MAX_LABEL_LENGTH)
 def is_qualified_name(text: str) -> bool:
     """Whether a text is one. Keys repeat from object to object, so the answer is worth keeping."""
     prefix, slash, name = text.rpartition("/")

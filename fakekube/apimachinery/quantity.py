@@ -11,11 +11,14 @@ import math
 import re
 from typing import NamedTuple
 
+from fakekube.apimachinery import strconv
 from fakekube.util.memory import memoized
 
 SHAPE = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 NANO = 10**9
 MAX_INT64 = 2**63 - 1
+KEPT_CHARACTERS = 64
+"""Of a text whose amount is remembered."""
 FAST_DIGITS = 18  # as many decimal digits surely fit into an int64
 
 DECIMAL, BINARY, EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
@@ -141,7 +144,7 @@ def _rounded(nano: int, unit: int) -> int:
     return whole if nano >= 0 else -whole
 
 
-@memoized(8192)
+@memoized(8192, longest=KEPT_CHARACTERS)
 def _parse(text: str) -> Quantity:
     found = _TEXT.fullmatch(text) if text else None
     if found is None:
@@ -184,4 +187,7 @@ def _interpret(suffix: str) -> tuple[str, int]:
     found = _EXPONENT.fullmatch(suffix)
     if found is None:
         raise QuantityError("unable to parse quantity's suffix")
-    return EXPONENT, max(min(int(found[1]), _MAX_EXPONENT), -_MAX_EXPONENT)
+    try:
+        return EXPONENT, max(min(strconv.parse_int(found[1]), _MAX_EXPONENT), -_MAX_EXPONENT)
+    except strconv.NumberError:
+        raise QuantityError("unable to parse quantity's suffix") from None

@@ -16,7 +16,7 @@ _HEX = "[0-9a-fA-F]"
 _UUID = f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}"
 _BYTE = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
 _TIME = "([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
-DATE_TIME_CHARACTERS = 40
+KEPT_CHARACTERS = 40
 """So long are those that are written at the same time again and again."""
 _COUNTED_UNIT = re.compile("([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)")
 _UNITS = MappingProxyType({
@@ -54,17 +54,9 @@ def is_date(text: str) -> bool:
     return True
 
 
+@memoized(256, longest=KEPT_CHARACTERS)
 def is_date_time(text: str) -> bool:
     """``2006-01-02T15:04:05.999Z``, or with an offset, in any case."""
-    return _is_short_date_time(text) if len(text) <= DATE_TIME_CHARACTERS else _is_date_time(text)
-
-
-@memoized(256)
-def _is_short_date_time(text: str) -> bool:
-    return _is_date_time(text)
-
-
-def _is_date_time(text: str) -> bool:
     parts = text.lower().split("t")
     if len(parts) < 2 or not is_date(parts[0]) or not names.matches(_TIME, parts[1]):
         return False

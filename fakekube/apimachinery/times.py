@@ -15,6 +15,9 @@ from fakekube.util.memory import memoized
 RFC3339 = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
 
+KEPT_CHARACTERS = 40
+"""Of a time whose seconds are remembered; Go writes 35 at most, and reads any number of digits."""
+
 _CYCLE_YEARS = 400
 _CYCLE_SECONDS = 146097 * 86400  # after so long the calendar repeats
 _YEAR_0_SECONDS, _YEAR_1_SECONDS, _YEAR_10000_SECONDS = -62167219200, -62135596800, 253402300800
@@ -56,7 +59,7 @@ def format_micro_time(unix_seconds: float) -> str:
     return f"{_format_second(second)[:-1]}.{micros:06d}Z"
 
 
-@memoized(8192)
+@memoized(8192, longest=KEPT_CHARACTERS)
 def parse_time(text: str) -> float:
     """Unix seconds of an RFC 3339 time, with any offset and any number of fraction digits.
 
@@ -65,7 +68,7 @@ def parse_time(text: str) -> float:
     return _parse(text, RFC3339)
 
 
-@memoized(8192)
+@memoized(8192, longest=KEPT_CHARACTERS)
 def parse_micro_time(text: str) -> float:
     """As ``parse_time``, for a MicroTime: exactly six fraction digits. Raises TimeError."""
     return _parse(text, RFC3339_MICRO)

@@ -29,7 +29,8 @@ class LogEntry(NamedTuple):
     ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock.
     ``decision`` is ``allow`` or ``forbid``, empty where nobody was known to decide about, and
     ``reason`` says why. ``annotations`` are what admission says of it to the audit log. ``fault``
-    names what was made to go wrong with it.
+    names what was made to go wrong with it. ``dry_run``: nothing was to be stored. ``conditional``:
+    it named the version of the object that it was to change, so that it may meet a Conflict.
     """
 
     time: float
@@ -48,6 +49,8 @@ class LogEntry(NamedTuple):
     reason: str = ""
     annotations: Mapping[str, str] = NO_ANNOTATIONS
     fault: str = ""
+    dry_run: bool = False
+    conditional: bool = False
 
 
 class RequestLog:
@@ -74,11 +77,11 @@ class RequestLog:
         agent = request.headers.get("user-agent", "")
         self._entries.append((
             time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user, agent,
-            code, latency_seconds, *_verdict(info, request)))
+            code, latency_seconds, *_verdict(info, request), info.dry_run, info.conditional))
 
 
 def _verdict(info: RequestInfo, request: Request) -> tuple[Any, ...]:
-    """What was decided, as a LogEntry ends; nothing more where nobody had to decide."""
+    """What was decided, the fault that it met among it, as a LogEntry has it."""
     decision, annotations = info.decision, info.audit_annotations or NO_ANNOTATIONS
     if decision is not None:
         return ALLOWED if decision.allowed else FORBIDDEN, decision.reason, annotations, info.fault

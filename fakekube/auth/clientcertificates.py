@@ -38,7 +38,7 @@ def user_of(certificate: bytes, now: float) -> UserInfo | None:
     return holder.user
 
 
-@memoized(256)
+@memoized(256, longest=16 * 1024)
 def _holder(certificate: bytes) -> Holder:
     from cryptography import x509
 

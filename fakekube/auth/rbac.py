@@ -26,8 +26,10 @@ GROUP = "rbac.authorization.k8s.io"
 ROLES, CLUSTER_ROLES = GroupResource(GROUP, "roles"), GroupResource(GROUP, "clusterroles")
 ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS = GroupResource(GROUP, "rolebindings"), GroupResource(GROUP, "clusterrolebindings")
 RESOURCES = {"Role": ROLES, "ClusterRole": CLUSTER_ROLES}
-USERS, SHAPES = 1_000, 10_000
-"""For how many users, and for how many kinds of requests of theirs, it is kept what they have."""
+USERS, SHAPES, KEPT_BYTES = 1_000, 10_000, 16 << 20
+"""For how many users, and for how many kinds of requests of theirs, it is kept what they have, and
+how long the texts of either may be together.
+"""
 
 Key = tuple[str, str]
 """A namespace, empty for none, and a name."""
@@ -91,8 +93,8 @@ class RBAC:
         self._bindings: dict[Key, Binding] = {}
         self._of_users: dict[str, dict[Key, None]] = {}
         self._of_groups: dict[str, dict[Key, None]] = {}
-        self._grants: Memo[tuple[str, tuple[str, ...]], Grants] = Memo(USERS)
-        self._allowances: Memo[tuple[object, ...], list[Allowance]] = Memo(SHAPES)
+        self._grants: Memo[tuple[str, tuple[str, ...]], Grants] = Memo(USERS, KEPT_BYTES)
+        self._allowances: Memo[tuple[object, ...], list[Allowance]] = Memo(SHAPES, KEPT_BYTES)
 
     # decisions
 
@@ -105,7 +107,7 @@ class RBAC:
         found = self._allowances.get(key)
         if found is None:
             found = self._sorted_out(user, access)
-            self._allowances.put(key, found)
+            self._allowances.put(key, found, _size(key))
         for names, decision in found:
             if not names or access.name in names:
                 return decision
@@ -167,7 +169,7 @@ class RBAC:
             for group in user.groups:
                 keys.update(self._of_groups.get(group, {}))
             grants = Grants(self._bindings[one] for one in sorted(keys))
-            self._grants.put(key, grants)
+            self._grants.put(key, grants, _size(key))
         return grants
 
     # what is stored
@@ -188,7 +190,7 @@ class RBAC:
         def changed(event: Event) -> None:
             record = event.record
             take((record.namespace, record.name), None if event.type == "DELETED" else record.tree())
-            self._grants, self._allowances = Memo(USERS), Memo(SHAPES)
+            self._grants, self._allowances = Memo(USERS, KEPT_BYTES), Memo(SHAPES, KEPT_BYTES)
 
         bucket.subscribe(bucket.revision, "", changed)
         for record in bucket.all():
@@ -228,3 +230,8 @@ def _subject(tree: Tree, namespace: str) -> Subject | None:
 
 def _not_found(roles: Iterable[tuple[str, str]]) -> str:
     return errors_text(f"{kind.lower()}.{GROUP} {go_quote(name)} not found" for kind, name in roles)
+
+
+def _size(key: tuple[object, ...]) -> int:
+    """How long the texts of a key are together."""
+    return sum(len(part) if isinstance(part, str) else _size(part) for part in key if isinstance(part, str | tuple))

@@ -30,7 +30,7 @@ LEEWAY_SECONDS = 60
 INVALIDATED = "service account token has been invalidated"
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 MAX_TOKEN_CHARACTERS = 1 << 16
-CHECKED_TOKENS = 256
+CHECKED_TOKENS, CHECKED_BYTES = 256, 4 << 20
 
 Lookup = Callable[[str, str, str, str], Tree | None]
 """An object by group, resource, namespace and name; None where there is none."""
@@ -76,7 +76,7 @@ class Tokens:
     def __init__(self, clock: Clock, rng: Rng, secret: bytes, lookup: Lookup) -> None:
         self._clock, self._rng, self._secret, self._lookup = clock, rng, secret, lookup
         # what tokens say whose signatures were found right; to check one takes longer than a GET
-        self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS)
+        self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS, CHECKED_BYTES)
 
     @cached_property
     def signer(self) -> "Signer":
@@ -119,7 +119,7 @@ class Tokens:
             if not _is_ours(token):
                 return None
             claims = self._claims(token)
-            self._checked.put(token, claims)
+            self._checked.put(token, claims, len(token))
         own = tuple(claims["aud"])
         shared = tuple(audience for audience in audiences if audience in own)
         if not shared:

@@ -179,7 +179,7 @@ class Cluster(Timed):
 
             self._faults = ClusterFaults(
                 lambda: self.apiserver, self._controllers, clock=self._clock, rng=self.rng, driver=self.driver,
-                tasks=self.tasks, calls=self._calls)
+                tasks=self.tasks, calls=self._calls, member=self._member)
         return self._faults.faults
 
     @property

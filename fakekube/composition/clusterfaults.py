@@ -16,7 +16,7 @@ from fakekube.composition.options import OptionError, controller_name
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.calls import CallFaults
-from fakekube.faults.plan import Faults
+from fakekube.faults.plan import Faults, Server
 from fakekube.faults.point import FaultPoint
 from fakekube.faults.rules import FaultError, Rule, rule_of, rules_of
 from fakekube.util.clock import ManualClock
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.controlplane import OutgoingCalls
+    from fakekube.composition.world import Membership
     from fakekube.util.clock import Clock
     from fakekube.util.driver import Driver
     from fakekube.util.rng import Rng
@@ -72,21 +73,22 @@ MOST_DEATHS = 20
 class ClusterFaults:
     """The faults of a cluster, and its servers one after the other, which have them.
 
-    ``server`` gives the one of the moment, ``controllers`` run its components.
+    ``server`` gives the one of the moment, ``controllers`` run its components, ``member`` is its
+    place in a fleet.
     """
 
     def __init__(
         self, server: "Callable[[], APIServer]", controllers: "ControllerManager", *, clock: "Clock", rng: "Rng",
-        driver: "Driver", tasks: "Tasks", calls: "OutgoingCalls",
+        driver: "Driver", tasks: "Tasks", calls: "OutgoingCalls", member: "Membership | None" = None,
     ) -> None:
-        self._server, self._controllers, self._calls = server, controllers, calls
+        self._server, self._controllers, self._calls, self._member = server, controllers, calls, member
         self._activity, self._tasks = driver.activity, tasks
         self._restarting: dict[str, None] = {}
         self._deaths: dict[str, tuple[float, int]] = {}  # when each died last, and how often then
         self._driver, self._stands = driver, isinstance(clock, ManualClock)
         seed = driver.transit.choices.seed if driver.transit is not None else None
         self.faults = Faults(clock, rng.fork("faults" if seed is None else f"faults of the seed {seed}"), self)
-        self._point = FaultPoint(self.faults, self, self._crash)
+        self._point = FaultPoint(self.faults, self)
         self._of_calls = CallFaults(self.faults)
         driver.explainers.append(self.faults.explain)
         if driver.transit is not None:
@@ -100,8 +102,9 @@ class ClusterFaults:
         self._calls.callables.fault = self._of_calls
         self.faults.begin_again()
 
-    async def _crash(self, name: str) -> bool:
-        """Let a component die and start again; whether who sent the request is dead by that.
+    async def crash(self, component: str) -> bool:
+        """Let a component die and start again; whether who sent the request is dead by that. That
+        of another member of the fleet is named as ``manager/scheduler``.
 
         Returns once it lives, unless it is the component itself that waits: one in this process
         does not see it, and one outside is dead at once. What is on its way up already is dead, and
@@ -110,6 +113,9 @@ class ClusterFaults:
         """
         from fakekube.composition.operatorservers import is_sender_dead
 
+        home, name = self._home_of(component)
+        if home is not self:
+            return await home.crash(name)
         now = self.faults.clock.time()
         died, count = self._deaths.get(name, (now, 0))
         count = count if died == now else 0
@@ -138,7 +144,22 @@ class ClusterFaults:
         """Raises OptionError."""
         return controller_name(component, self._controllers.known)
 
+    def _home_of(self, component: str) -> "tuple[Server, str]":
+        """Where a component runs, and its name there."""
+        cluster, slash, name = component.partition("/")
+        if not slash or self._member is None:
+            return self, component
+        if cluster == self.name:
+            return self, name
+        faults = self._member.faults_of(cluster)
+        return (self, component) if faults is None else (faults.server, name)
+
     # what faults need of a server
+
+    @property
+    def name(self) -> str:
+        """That of the cluster in its fleet, empty for a cluster alone."""
+        return "" if self._member is None else self._member.name
 
     @property
     def revision(self) -> int:
@@ -156,10 +177,21 @@ class ClusterFaults:
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
 
+    def kind_of(self, resource: GroupResource) -> str:
+        """The name of the kind of a resource; that of the resource where there is none."""
+        kind = self._server().resources.stored.get(resource)
+        return resource.resource if kind is None else kind.group_kind.kind
+
     def check_component(self, name: str) -> None:
-        """Raises FaultError for the name of a component that the cluster does not know."""
+        """Raises FaultError for the name of a component that the cluster does not know, nor the
+        fleet.
+        """
+        home, component = self._home_of(name)
+        if home is not self:
+            home.check_component(component)
+            return
         try:
-            self._name_of(name)
+            self._name_of(component)
         except OptionError as error:
             raise UnknownComponent(f"crash: {error}") from None
 

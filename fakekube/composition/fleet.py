@@ -25,6 +25,7 @@ from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.composition.servedfleet import ServedFleet
+    from fakekube.faults.plan import Faults
     from fakekube.util.choices import Choices
 
 DOMAIN = "fleet.invalid"
@@ -58,7 +59,7 @@ class Fleet(Timed, Mapping[str, Cluster]):
         self._served: ServedFleet | None = None
         for name in names:
             self._clusters[name] = cluster = Cluster(
-                member=Membership(self._world, name, self._find), **{**options, **members.get(name, {})})
+                member=Membership(self._world, name, self._find, self._faults_of), **{**options, **members.get(name, {})})
             self._links[name] = Link(cluster)
 
     def __getitem__(self, name: str) -> Cluster:
@@ -150,6 +151,9 @@ class Fleet(Timed, Mapping[str, Cluster]):
             return self._links.get(member)
         served = self._served.member_at(url) if self._served is not None else None
         return self._links[served] if served is not None else None
+
+    def _faults_of(self, name: str) -> "Faults | None":
+        return self._clusters[name].faults if name in self._clusters else None
 
     async def serve(self, *, host: str = "127.0.0.1", port: int = 0, insecure: bool = False) -> "ServedFleet":
         """Listen with every member: on ``port`` and those that follow, or where one is free.

@@ -1,6 +1,6 @@
 """Time, and what has to end before it moves: of one cluster, or of all clusters of a fleet."""
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ from fakekube.util.tasks import finish
 if TYPE_CHECKING:
     from fakekube.apiserver.apiserver import APIServer
     from fakekube.client.kubeconfig import Find
+    from fakekube.faults.plan import Faults
     from fakekube.storage.memory import Storage
     from fakekube.util.choices import Choices
 
@@ -77,8 +78,11 @@ def _choices(schedule: "Choices | str") -> "Choices":
 
 
 class Membership(NamedTuple):
-    """A cluster's place in a fleet: the fleet's world, the cluster's name, who finds the others."""
+    """A cluster's place in a fleet: the fleet's world, the cluster's name, who finds the others,
+    and the faults of a cluster by its name (None: there is none).
+    """
 
     world: World
     name: str
     find: "Find"
+    faults_of: "Callable[[str], Faults | None]"

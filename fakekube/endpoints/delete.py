@@ -65,7 +65,8 @@ def delete_context(
 ) -> WriteContext:
     """The context of a deletion."""
     context = scope.context(info, request, "DELETE")
-    context.dry_run, context.options = dry_run, options.raw
+    info.dry_run = context.dry_run = dry_run
+    info.conditional, context.options = options.resource_version is not None, options.raw
     policy_given = options.propagation_policy is not None or options.orphan_dependents is not None
     if scope.kind.orphan_warning and not policy_given:
         context.warn(scope.kind.orphan_warning)

@@ -97,7 +97,7 @@ def _float(text: str) -> float:
         return 0.0
 
 
-@memoized(512)
+@memoized(512, longest=1024)
 def _select(accept: str, offered: tuple[str, ...], table: bool, transforms: bool) -> Form | None:
     if not accept:
         return Form(offered[0])
@@ -127,7 +127,7 @@ def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) 
     return Form(media, pretty=params.get("pretty") == "1", transform=kind, version=version)
 
 
-@memoized(512)
+@memoized(512, longest=1024)
 def _routable(accept: str, offered: tuple[str, ...]) -> bool:
     return not accept or any(part.split(";")[0].strip(" ") in ("*/*", *offered) for part in accept.split(","))
 

@@ -104,7 +104,7 @@ def manager_or_user_agent(manager: str, user_agent: str) -> str:
     return manager or _manager_of(user_agent)
 
 
-@memoized(512)
+@memoized(512, longest=1024)
 def _manager_of(user_agent: str) -> str:
     prefix = user_agent.split("/", 1)[0]
     if prefix.isascii() and prefix.isprintable() and len(prefix) <= MAX_MANAGER_BYTES:

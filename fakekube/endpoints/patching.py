@@ -18,6 +18,7 @@ from fakekube.endpoints.options import write_options
 from fakekube.endpoints.patchchanges import JSON_PATCH, MERGE_PATCH, STRATEGIC, Change, change_of, patch_type
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.versions import version_named
 from fakekube.endpoints.write import check_place, written_answer
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
@@ -52,7 +53,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     apply = patch_type(request) == APPLY
     options = write_options(request, "PatchOptions", apply=apply)
     context = scope.context(info, request, "UPDATE", options)
-    context.patched = not apply
+    context.patched, info.conditional = not apply, bool(version_named(info, request))
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
         fields = cast("FieldManager", scope.store.fields)
@@ -63,17 +64,16 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     else:
         change = change_of(scope, request, options, context.warnings)
         transform = _placed(scope, _existing(scope, change, info.name), namespace, info.name)
-        written = await _until_it_fits(scope, request, context, namespace, info.name, transform)
+        written = await _until_it_fits(scope, info, context, namespace, info.name, transform)
     return written_answer(scope, request, form, written)
 
 
 async def _until_it_fits(
-    scope: Scope, request: Request, context: WriteContext, namespace: str, name: str, transform: Transform,
+    scope: Scope, info: RequestInfo, context: WriteContext, namespace: str, name: str, transform: Transform,
 ) -> Any:
     """The write, tried again when another one came between, unless the patch itself speaks of a
     version.
     """
-    pinned = b"resourceVersion" in request.body
     for attempt in range(CONFLICT_TRIES):
         before = scope.store.bucket.get(namespace, name)
         said = len(context.warnings)
@@ -81,7 +81,7 @@ async def _until_it_fits(
             return await scope.store.update(context, namespace, name, transform)
         except APIError as error:
             moved = scope.store.bucket.get(namespace, name) is not before
-            if error.reason != "Conflict" or pinned or not moved or attempt == CONFLICT_TRIES - 1:
+            if error.reason != "Conflict" or info.conditional or not moved or attempt == CONFLICT_TRIES - 1:
                 raise
             del context.warnings[said:]
     raise AssertionError("the last try returns or raises")

@@ -27,17 +27,19 @@ class RequestInfo:
     namespace; ``warnings`` gathers what its answer will say in Warning headers,
     ``audit_annotations`` what those who looked at it say to the audit log. ``impersonator`` is who
     sent it where that is not whom it acts as. ``fault`` names what was made to go wrong with it.
+    ``dry_run`` and ``conditional`` are of a write: nothing is to be stored, and it names the
+    version of the object that it saw.
     """
 
     __slots__ = (
-        "audit_annotations", "decision", "fault", "field_selector", "group", "impersonation_constraint", "impersonator",
-        "is_resource", "label_selector", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
-        "version", "warnings", "watch_path",
+        "audit_annotations", "conditional", "decision", "dry_run", "fault", "field_selector", "group",
+        "impersonation_constraint", "impersonator", "is_resource", "label_selector", "name", "namespace", "namespaced",
+        "parts", "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
         self.path, self.verb = path, verb
-        self.is_resource = self.namespaced = self.watch_path = False
+        self.is_resource = self.namespaced = self.watch_path = self.dry_run = self.conditional = False
         self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
         self.field_selector = self.label_selector = ""  # of a collection
         self.parts: list[str] = []

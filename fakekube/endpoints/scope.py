@@ -124,7 +124,8 @@ class Scope:
             warnings=info.warnings, audit_annotations=info.audit_annotations,
         )
         if options is not None:
-            context.dry_run, context.options = options.dry_run, options.tree
+            info.dry_run = context.dry_run = options.dry_run
+            context.options = options.tree
             agent = request.headers.get("user-agent", "")
             context.field_manager = manager_or_user_agent(options.field_manager, agent)
         return context

@@ -41,6 +41,7 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
     assert tree is not None
     check_place(scope, tree, namespace, info.name)
     context = scope.context(info, request, "UPDATE", options)
+    info.conditional = bool((tree.get("metadata") or {}).get("resourceVersion"))
 
     def replaced(old: Tree | None) -> Tree:
         nonlocal tree

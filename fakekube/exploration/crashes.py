@@ -2,14 +2,16 @@
 dies and starts again with empty caches. And every plan of strategies, told the same way.
 
 In tests of pytest the markers ``crash_points`` and ``strategies`` do the same; this is for
-functions.
+functions. What runs is a cluster, or a fleet of several.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fakekube.composition.cluster import Cluster
-from fakekube.exploration.strategies import Calm, crash_points_of, deviations_of, plan_of
+from fakekube.composition.fleet import Fleet, names_of
+from fakekube.exploration.campaign import by_strategies
+from fakekube.exploration.strategies import Calm, crash_points_of, deviations_of
 from fakekube.exploration.targets import TargetError, calm_of
 from fakekube.faults.rules import Rule
 from fakekube.util.choices import Choices, schedule_of
@@ -46,50 +48,63 @@ class CrashPoints(NamedTuple, Generic[T]):
 
 
 async def crash_points(
-    play: Callable[[Cluster], Awaitable[T]], component: str, *, moment: Literal["before", "after"] = "after", **options: Any,
+    play: Callable[[Any], Awaitable[T]], component: str, *, moment: Literal["before", "after"] = "after", **options: Any,
 ) -> CrashPoints[T]:
     """Play on a cluster, then once for each write of the component in the calm run: it dies before
     or after that one is committed.
 
     ``play`` lets enough time pass for the component to come to rest, and returns what can be
-    compared: names and states, no uids and times. ``options`` are those of ``Cluster``. What it
-    raises in the calm run goes to the caller; so does TargetError for a component that there is
-    not.
+    compared: names and states, no uids and times. ``options`` are those of ``Cluster``. With
+    ``fleet="manager,worker1"`` it is given a ``Fleet`` of these, whose options they are then, and
+    ``component`` is ``manager/scheduler``; its writes to other members count, too.
+
+    What it raises in the calm run goes to the caller; so does TargetError for a component that
+    there is not.
     """
     calm_end, calm = await _calm(play, component, options)
-    return await _played(play, calm_end, crash_points_of(calm, moment), options)
+    return await _played(play, calm_end, [plan for one in calm for plan in crash_points_of(one, moment)], options)
 
 
 async def strategy_points(
-    play: Callable[[Cluster], Awaitable[T]], component: str, strategies: Iterable[str], seeds: Iterable[int], **options: Any,
+    play: Callable[[Any], Awaitable[T]], component: str, strategies: Iterable[str], seeds: Iterable[int], **options: Any,
 ) -> CrashPoints[T]:
-    """As ``crash_points``, with the plans of strategies, each with all seeds, each plan once."""
+    """As ``crash_points``, with the plans of strategies, each with all seeds, each plan once.
+
+    In a fleet the seeds take turns between the clusters to which the component writes.
+    """
     calm_end, calm = await _calm(play, component, options)
-    seeds = list(seeds)
-    plans = {deviations_of(plan): plan for strategy in strategies for seed in seeds if (plan := plan_of(strategy, calm, seed))}
+    plans = {deviations_of(plan): plan for _, plan in by_strategies(list(strategies), list(seeds))(calm) if plan}
     return await _played(play, calm_end, plans.values(), options)
 
 
 async def _played(
-    play: Callable[[Cluster], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: dict[str, Any],
+    play: Callable[[Any], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: dict[str, Any],
 ) -> CrashPoints[T]:
     points = []
     for rules in plans:
         deviations = deviations_of(rules)
         end, error = None, None
         try:
-            async with Cluster(schedule=Choices(0, deviations), **options) as cluster:
-                end = await play(cluster)
+            async with _made(Choices(0, deviations), options) as made:
+                end = await play(made)
         except Exception as raised:  # whatever it is, it is how this run ended
             error = raised
         points.append(CrashPoint("; ".join(rule.name for rule in rules), end, error, schedule_of(0, deviations)))
     return CrashPoints(calm_end, tuple(points))
 
 
-async def _calm(play: Callable[[Cluster], Awaitable[T]], component: str, options: dict[str, Any]) -> tuple[T, Calm]:
-    async with Cluster(schedule=Choices(0, ()), **options) as cluster:
-        end = await play(cluster)
-        (calm,) = calm_of(cluster, component)
-        if not calm.target.component:
+async def _calm(play: Callable[[Any], Awaitable[T]], component: str, options: dict[str, Any]) -> tuple[T, list[Calm]]:
+    async with _made(Choices(0, ()), options) as made:
+        end = await play(made)
+        calm = calm_of(made, component)
+        if any(not one.target.component for one in calm):
             raise TargetError(f"{component} is no component of the cluster and no declared operator, which could start again")
         return end, calm
+
+
+def _made(choices: Choices, options: dict[str, Any]) -> Cluster | Fleet:
+    """Raises OptionError."""
+    if "fleet" not in options:
+        return Cluster(schedule=choices, **options)
+    others = {name: value for name, value in options.items() if name != "fleet"}
+    return Fleet(*names_of(options["fleet"]), schedule=choices, **others)

@@ -20,8 +20,8 @@ from fakekube.exploration.distinct import fingerprint
 from fakekube.exploration.oracles import Who
 from fakekube.exploration.runner import Explored, Found, Verdict
 from fakekube.exploration.seeds import SeedsError, seeds_of
-from fakekube.exploration.strategies import Calm, StrategyError, strategies_of
-from fakekube.exploration.targets import TargetError, calm_of, looked_at, requests_of
+from fakekube.exploration.strategies import Calm, StrategyError, Target, strategies_of
+from fakekube.exploration.targets import TargetError, calm_of, looked_at, looked_at_in, requests_of
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.claims import Broken
 from fakekube.testing.history import History
@@ -71,7 +71,7 @@ class ItemRun:
         self.history = fingerprint(_storages(clusters))
         if self._target is not None and report.passed:
             try:
-                self.calm = [calm for cluster in _single(clusters) for calm in calm_of(cluster, self._target)]
+                self.calm = [calm for cluster in clusters for calm in calm_of(cluster, self._target)]
             except TargetError as error:
                 self.problem = error
         if report.failed and self.tells:
@@ -87,10 +87,9 @@ def ask_oracles(item: pytest.Item, report: pytest.TestReport, named: Any) -> Non
     target = str((used.get("fakekube_options") or {}).get("target") or "")
     try:
         names = oracles.oracles_of(named)
-        clusters = list(_single([used[name] for name in OWN_CLUSTERS if name in used]))
-        found = [finding for cluster in clusters for finding in oracles.findings(
-            History.of(cluster), requests_of(cluster), [Who(one.user_agents, one.users) for one in looked_at(cluster, target)],
-            names)]
+        clusters = [used[name] for name in OWN_CLUSTERS if name in used]
+        found = [finding for cluster, targets in _looked_at(clusters, target) for finding in oracles.findings(
+            History.of(cluster), requests_of(cluster), [Who(one.user_agents, one.users) for one in targets], names)]
     except (oracles.OracleError, TargetError) as error:
         raise pytest.UsageError(f"fakekube: {item.nodeid}: {error}") from error
     if found:
@@ -107,6 +106,17 @@ def _single(clusters: Sequence[Any]) -> "Iterator[Cluster | BackgroundCluster]":
             yield from cluster.values()
         else:
             yield cluster
+
+
+def _looked_at(clusters: Sequence[Any], target: str) -> "Iterator[tuple[Cluster | BackgroundCluster, list[Target]]]":
+    """Whom oracles look at in each cluster. Raises TargetError."""
+    from fakekube.composition.fleet import Fleet
+
+    for cluster in clusters:
+        if isinstance(cluster, Fleet):
+            yield from looked_at_in(cluster, target)
+        else:
+            yield cluster, looked_at(cluster, target)
 
 
 def _storages(clusters: Sequence[Any]) -> "Iterator[Storage]":

@@ -230,7 +230,7 @@ def idle_writes(history: History, requests: Sequence[LogEntry], who: Who) -> Ite
     sent: dict[tuple[str, str], list[float]] = {}
     for entry in requests:
         # what another server stores, or a pod answers, is in no history
-        is_ours = (entry.group, entry.resource) in stored and entry.subresource != "proxy"
+        is_ours = (entry.group, entry.resource) in stored and entry.subresource != "proxy" and not entry.dry_run
         if entry.verb == "update" and entry.code == 200 and entry.resource not in WORDS and is_ours and who.asked(entry):
             sent.setdefault((entry.user_agent, entry.path), []).append(entry.time)
     for (agent, path), times in sent.items():

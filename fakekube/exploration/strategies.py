@@ -50,18 +50,20 @@ LISTING = ("list", "watch")
 class Target(NamedTuple):
     """The operator that is tried: patterns of its user agents and users.
 
-    ``component`` is what dies; empty for a client that nobody here can start again.
+    ``component`` is what dies; empty for a client that nobody here can start again. ``clusters``
+    are members of a fleet: what it does in others is left alone.
     """
 
     name: str
     user_agents: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     component: str = ""
+    clusters: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of rules about its requests."""
-        return {name: value for name, value in (("user_agents", self.user_agents), ("users", self.users)) if value}
+        return {name: value for name in ("user_agents", "users", "clusters") if (value := getattr(self, name))}
 
 
 class Write(NamedTuple):
@@ -129,8 +131,8 @@ class Calm:
 
 
 def is_taken(entry: LogEntry) -> bool:
-    """Whether a request is a write that the server took."""
-    return entry.verb in WRITING and entry.code < 400
+    """Whether a request is a write that the server took, and no dry run."""
+    return entry.verb in WRITING and entry.code < 400 and not entry.dry_run
 
 
 def resource_of(entry: LogEntry) -> str:
@@ -297,13 +299,16 @@ def _duplicate_deliveries(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
 
 
 def _conflicts(calm: Calm, draws: Draws) -> list[dict[str, Any]]:
-    """Others were faster: its updates are refused once each."""
-    updates = [entry for entry in calm.own if entry.verb == "update"]
-    taken = [(number, entry) for number, entry in enumerate(updates, 1) if is_taken(entry) and entry.resource not in UNCOUNTED]
+    """Others were faster: its writes that name a version are refused once each, updates, patches
+    and deletions.
+    """
+    conditional = [entry for entry in calm.own if entry.conditional]
+    taken = [(number, entry) for number, entry in enumerate(conditional, 1)
+             if is_taken(entry) and entry.resource not in UNCOUNTED]
     chosen = [taken[one.place] for one in draws.in_turn(len(taken))]
     return [
-        {"name": f"update {number} of {calm.target.name} meets a conflict ({_told(entry)})", "verbs": "update", "nth": number,
-         "error": "Conflict"} for number, entry in chosen]
+        {"name": f"conditional write {number} of {calm.target.name} meets a conflict ({_told(entry)})",
+         "nth": number, "error": "Conflict"} for number, entry in chosen]
 
 
 def _ambiguous_writes(calm: Calm, draws: Draws) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ do and tests do not.
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from fakekube.composition.fleet import Fleet
+from fakekube.exploration import fleettargets
 from fakekube.exploration.strategies import Calm, Target
 from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.operators import OutsideOperator
@@ -24,26 +26,58 @@ class TargetError(ValueError):
     """Nobody to try: no component of that name, and no client of that user agent or user."""
 
 
-def calm_of(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Calm]:
+def calm_of(where: "Cluster | BackgroundCluster | Fleet", wanted: str = "") -> list[Calm]:
     """What was asked in a run, for each target: those that ``wanted`` names (components, patterns
-    of user agents or of users, with commas), or the default ones.
+    of user agents or of users, with commas), or the default ones. In a fleet ``manager/scheduler``
+    is one of a member, and there is a Calm for each cluster to which its requests came.
 
     Raises TargetError; also for one that is named and has asked for nothing.
     """
     if isinstance(where, BackgroundCluster):
         return where.run(lambda cluster: calm_of(cluster, wanted))
-    requests = tuple(where.apiserver.log)
-    found = [Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target)))
-             for target in _targets(where, requests, wanted)]
+    if isinstance(where, Fleet):
+        targets = [found for name in _names(wanted) or [""] for found in _in_fleet(where, name)]
+        found = [_calm(target, tuple(where[cluster].apiserver.log)) for cluster, target in targets]
+        found = [calm for calm in found if calm.own] or found
+    else:
+        requests = tuple(where.apiserver.log)
+        found = [_calm(target, requests) for target in _targets(where, requests, wanted)]
     silent = [calm.target.name for calm in found if not calm.own]
     if silent and (wanted or len(silent) == len(found)):
         raise TargetError(f"{' and '.join(silent)} asked for nothing in the calm run: there is nothing to try")
     return found
 
 
+def _calm(target: Target, requests: "tuple[LogEntry, ...]") -> Calm:
+    return Calm(target, requests, tuple(entry for entry in requests if _is_by(entry, target)))
+
+
+def _in_fleet(fleet: Fleet, wanted: str) -> list[tuple[str, Target]]:
+    """Those of one name, or the default ones, and in which cluster each is one.
+
+    Raises TargetError.
+    """
+    members, name = fleettargets.member_and_name(fleet, wanted)
+    found: list[tuple[str, Target]] = []
+    problem: TargetError | None = None
+    for member in members:
+        try:
+            targets = _targets(fleet[member], tuple(fleet[member].apiserver.log), name)
+        except TargetError as error:
+            problem = error
+            continue
+        found += [one for target in targets for one in fleettargets.targets_of(fleet, member, target)]
+    if not found and problem is not None:
+        raise problem
+    return found
+
+
+def _names(wanted: str) -> list[str]:
+    return [name.strip() for name in wanted.split(",") if name.strip()]
+
+
 def _targets(cluster: "Cluster", requests: "tuple[LogEntry, ...]", wanted: str) -> list[Target]:
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    return [_named(cluster, requests, name) for name in names] or _default(cluster, requests)
+    return [_named(cluster, requests, name) for name in _names(wanted)] or _default(cluster, requests)
 
 
 def requests_of(where: "Cluster | BackgroundCluster") -> "list[LogEntry]":
@@ -67,6 +101,14 @@ def looked_at(where: "Cluster | BackgroundCluster", wanted: str = "") -> list[Ta
             raise
         agents = dict.fromkeys(entry.user_agent for entry in requests)
         return [Target(agent, (agent,)) for agent in agents if agent and agent != OWN_AGENTS]
+
+
+def looked_at_in(fleet: Fleet, wanted: str = "") -> list[tuple["Cluster", list[Target]]]:
+    """The same of each cluster of a fleet. Raises TargetError for a name of nobody."""
+    if not wanted:
+        return [(cluster, looked_at(cluster)) for cluster in fleet.values()]
+    found = [one for name in _names(wanted) for one in _in_fleet(fleet, name)]
+    return [(cluster, [target for at, target in found if at == member]) for member, cluster in fleet.items()]
 
 
 def _default(cluster: "Cluster", requests: "tuple[LogEntry, ...]") -> list[Target]:

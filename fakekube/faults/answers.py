@@ -37,6 +37,15 @@ def answer(rule: Rule, info: RequestInfo) -> Response:
     raise _error(rule, name, after or 0, info)
 
 
+def deletion_conflict(resource: GroupResource, name: str, asked: str, revision: int) -> APIError:
+    """What a deletion is told whose object was written by somebody else, who has made the
+    ``revision``; ``resource`` is a kind and its group.
+    """
+    return errors.conflict(resource, name, (
+        f"the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({revision}). "
+        "The object might have been modified"))
+
+
 def _plain(code: int, text: str, retry_after_seconds: int | None) -> Response:
     headers = [NOSNIFF] if retry_after_seconds is None else [("Retry-After", str(retry_after_seconds)), NOSNIFF]
     return Response(code, f"{text}\n".encode(), PLAIN_TEXT, headers)

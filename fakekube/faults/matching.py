@@ -15,6 +15,7 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.versions import version_named
 from fakekube.faults.globs import Globs
 from fakekube.faults.rules import LEASES, Rule
 
@@ -53,11 +54,19 @@ class Wanted(NamedTuple):
         return self.subresource == subresource
 
 
-class Matcher:
-    """Tells of requests whether a rule is about them."""
+def is_about_cluster(rule: Rule, name: str) -> bool:
+    """Whether a rule holds in the member of a fleet of that name; empty for a cluster alone."""
+    return not rule.clusters or Globs(rule.clusters).fit(name)
 
-    def __init__(self, rule: Rule, labels_of: LabelsOf) -> None:
+
+class Matcher:
+    """Tells of requests whether a rule is about them. ``is_here`` is whether it is about any in
+    this cluster, ``cluster`` that one's name in its fleet.
+    """
+
+    def __init__(self, rule: Rule, labels_of: LabelsOf, cluster: str = "") -> None:
         self.rule, self._labels_of = rule, labels_of
+        self.is_here = is_about_cluster(rule, cluster)
         self._resources = [Wanted.of(text) for text in rule.resources]
         self._verbs = rule.all_verbs
         self._selector = labels.parse(rule.labels) if rule.labels else None
@@ -69,6 +78,8 @@ class Matcher:
     def is_about(self, form: Form) -> bool:
         """Whether requests of a form may be meant."""
         verb, group, resource, subresource = form
+        if not self.is_here:
+            return False
         if not resource:
             rule = self.rule
             if self._resources or self._names_objects or rule.namespaces or not rule.is_about_any_path:
@@ -83,7 +94,7 @@ class Matcher:
 
     def is_about_call(self, name: str) -> bool:
         """Whether calls of a webhook of that name are meant."""
-        return not self.rule.names or self._names.fit(name)
+        return self.is_here and (not self.rule.names or self._names.fit(name))
 
     def is_about_asked(self, info: RequestInfo, user: str, user_agent: str) -> bool:
         """Whether requests of such a form for that namespace and name, by that user and agent, may
@@ -111,7 +122,9 @@ class Matcher:
                 return False
         if rule.error == "EtcdNoSpace" and request.param("dryRun"):
             return False
-        return not self._names_objects or self._matches_object(info, request)
+        if self._names_objects and not self._matches_object(info, request):
+            return False
+        return rule.error != "Conflict" or bool(version_named(info, request))
 
     def _matches_object(self, info: RequestInfo, request: Request) -> bool:
         sent = _metadata(request.body) if info.verb == "create" and not info.name else {}

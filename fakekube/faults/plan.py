@@ -15,7 +15,7 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.faults.matching import Form, Matcher
+from fakekube.faults.matching import Form, Matcher, is_about_cluster
 from fakekube.faults.rules import MOST_RULES, FaultError, Rule, rule_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -49,6 +49,10 @@ class Server(Protocol):
     """What faults need of the server that they are in."""
 
     @property
+    def name(self) -> str:
+        """That of its cluster in a fleet, empty for a cluster alone."""
+
+    @property
     def revision(self) -> int:
         """The latest version of the storage."""
 
@@ -59,8 +63,18 @@ class Server(Protocol):
     def compact(self) -> None:
         """Let no past state be read any more."""
 
+    def kind_of(self, resource: GroupResource) -> str:
+        """The name of the kind of a resource; that of the resource where there is none."""
+
     def check_component(self, name: str) -> None:
-        """Raises FaultError for the name of a component that the cluster does not know."""
+        """Raises FaultError for the name of a component that the cluster does not know, nor the
+        fleet.
+        """
+
+    async def crash(self, component: str) -> bool:
+        """Let a component die and start again; returns, once it is dead, whether it sent the
+        request that is being answered from outside of this process.
+        """
 
     def is_elsewhere(self, info: RequestInfo) -> bool:
         """Whether another server answers a request, with versions of its own."""
@@ -170,6 +184,8 @@ class Fault:
         if self.met or self.rule.optional:
             return
         why = "none matched"
+        if self.rule.error == "Conflict":
+            why += ": a conflict meets writes that name the version of the object, as others are tried again by the server"
         if self.seen:
             why = f"{self.seen} matched, and " + ("no watch came of those" if self.missed else "none was one to take")
         raise FaultNeverMet(f"the fault {self} met no request: {why}")
@@ -190,7 +206,7 @@ class Faults:
     """All faults of one cluster. ``rng`` decides what is probable."""
 
     def __init__(self, clock: Clock, rng: Rng, server: Server) -> None:
-        self.clock, self._rng, self._server = clock, rng, server
+        self.clock, self._rng, self.server = clock, rng, server
         self._active: dict[str, Fault] = {}
         self._by_form: dict[Form, list[Fault]] = {}
         self._by_asked: dict[tuple[str, str, str, str, str], list[Fault]] = {}
@@ -209,16 +225,16 @@ class Faults:
     @property
     def latest_revision(self) -> int:
         """Of the storage."""
-        return self._server.revision
+        return self.server.revision
 
     @property
     def oldest_revision(self) -> int:
         """The oldest of the storage that can be read."""
-        return self._server.oldest_revision
+        return self.server.oldest_revision
 
     def is_elsewhere(self, info: RequestInfo) -> bool:
         """Whether another server answers a request, with versions of its own."""
-        return self._server.is_elsewhere(info)
+        return self.server.is_elsewhere(info)
 
     def begin_again(self) -> None:
         """Another state has taken the place of that in which replicas began to lag, and in which
@@ -226,7 +242,7 @@ class Faults:
         """
         self.states += 1
         for fault in self:
-            fault.revision, fault.caught_up_at = self._server.revision, None
+            fault.revision, fault.caught_up_at = self.server.revision, None
 
     @property
     def meetings(self) -> list[Meeting]:
@@ -237,9 +253,9 @@ class Faults:
         """Let something go wrong from now on.
 
         ``rule`` or keyword arguments are the fields of a rule (docs/faults.md): verbs, resources,
-        namespaces, names, labels, users, user_agents, components, paths say of which requests; nth,
-        every, probability, times, after, until which of them; error, latency, cut, watch, stale,
-        compact, lose_lease, crash, webhook what. Raises FaultError.
+        namespaces, names, labels, clusters, users, user_agents, components, paths say of which
+        requests; nth, every, probability, times, after, until which of them; error, latency, cut,
+        watch, stale, compact, lose_lease, crash, webhook what. Raises FaultError.
         """
         made = rule if isinstance(rule, Rule) and not values else rule_of({**_fields(rule), **values})
         self._check(made)
@@ -248,9 +264,9 @@ class Faults:
         self._added += 1
         if not made.name:
             made = made.model_copy(update={"name": self._free_name()})
-        server = self._server
+        server = self.server
         fault = Fault(
-            self, made, Matcher(made, server.labels_of), self._rng.fork(f"{self._added} {made.name}"),
+            self, made, Matcher(made, server.labels_of, server.name), self._rng.fork(f"{self._added} {made.name}"),
             self.clock.time(), server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
@@ -297,8 +313,8 @@ class Faults:
     def _check(self, rule: Rule) -> None:
         if rule.name in self._active:
             raise FaultError(f"a fault is called {rule.name!r} already")
-        if rule.crash:
-            self._server.check_component(rule.crash)
+        if rule.crash and is_about_cluster(rule, self.server.name):
+            self.server.check_component(rule.crash)
 
     def _free_name(self) -> str:
         number = self._added

@@ -12,28 +12,26 @@ import orjson
 from fakekube.apimachinery import times
 from fakekube.apimachinery.causes import CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.openwatches import OpenWatch
 from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.versions import version_named
 from fakekube.faults import answers
 from fakekube.faults.plan import Fault, Faults, Server
 from fakekube.faults.streams import FaultySink
 from fakekube.util.undisturbed import UNDISTURBED
 
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
-Crash = Callable[[str], Awaitable[bool]]
-"""Lets a component die and start again; returns, once it is dead, whether it sent the request
-that is being answered from outside of this process.
-"""
 THIEF = "fakekube-fault"
 
 
 class FaultPoint:
-    """The interceptor of a cluster that has faults. ``crash`` lets components die."""
+    """The interceptor of a cluster that has faults."""
 
-    def __init__(self, faults: Faults, server: Server, crash: Crash) -> None:
-        self._faults, self._server, self._crash = faults, server, crash
+    def __init__(self, faults: Faults, server: Server) -> None:
+        self._faults, self._server = faults, server
         self._sinks: dict[OpenWatch, FaultySink] = {}
         faults.on_change.append(self._changed)
 
@@ -97,8 +95,11 @@ class FaultPoint:
             return None
         if rule.latency is not None and not await self._sleep(rule.latency):
             return Response(503, cut=0)
-        if rule.crash and await self._crash(rule.crash):
+        if rule.crash and await self._server.crash(rule.crash):
             return Response(503, cut=0)
+        if rule.error == "Conflict" and info.verb == "delete":
+            resource = GroupResource(info.group, self._server.kind_of(GroupResource(info.group, info.resource)))
+            raise answers.deletion_conflict(resource, info.name, version_named(info, request), self._server.revision)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
@@ -127,7 +128,7 @@ class FaultPoint:
                 _give_up(response)
                 response.cut = 0
             if rule.crash:
-                await self._crash(rule.crash)
+                await self._server.crash(rule.crash)
             if rule.error is not None and not failed and response.status < 400 and response.cut is None:
                 _give_up(response)
                 return answers.answer(rule, info)

@@ -117,6 +117,7 @@ class Rule(BaseModel):
     namespaces: Annotated[Texts, Field(description="Names, * and ? in them stand for anything.")] = ()
     names: Annotated[Texts, Field(description="Names of objects, with * and ?.")] = ()
     labels: Annotated[Text, Field(description="A label selector on the object that is asked for or sent.")] = ""
+    clusters: Annotated[Texts, Field(description="Members of a fleet in which it holds, with * and ?.")] = ()
     users: Annotated[Texts, Field(description="Names of users, with * and ?.")] = ()
     user_agents: Annotated[Texts, Field(description="User agents, with * and ?.")] = ()
     components: Annotated[Texts, Field(description="Components of the cluster that ask, as job or scheduler.")] = ()
@@ -145,7 +146,8 @@ class Rule(BaseModel):
         " that are open are not its; lasting says for how long.")] = None
     compact: Annotated[bool, Field(description="Before the request, all past states are forgotten.")] = False
     lose_lease: Annotated[bool, Field(description="Before the request, somebody else takes the Lease that it writes.")] = False
-    crash: Annotated[Text, Field(description="The component that dies; it starts again at once.")] = ""
+    crash: Annotated[Text, Field(
+        description="The component that dies, of another member of a fleet as manager/scheduler; it starts again at once.")] = ""
     webhook: Annotated[Literal["refused", "timeout", "error"] | None, Field(
         description="What goes wrong with calls of webhooks and converters, whose names are those in names.")] = None
 
@@ -185,7 +187,7 @@ class Rule(BaseModel):
         chosen = [name for name in ("nth", "every", "probability") if getattr(self, name) not in (None, ())]
         if len(chosen) > 1:
             raise ValueError(f"{' and '.join(chosen)} contradict each other: say one of them")
-        for name in ("namespaces", "names", "users", "user_agents", "components", "paths", "resources"):
+        for name in ("namespaces", "names", "clusters", "users", "user_agents", "components", "paths", "resources"):
             values = getattr(self, name)
             if len(values) > MOST_PATTERNS:
                 raise ValueError(f"{name}: {len(values):,} are more than the {MOST_PATTERNS:,} that a rule takes")

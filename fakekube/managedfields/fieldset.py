@@ -19,6 +19,8 @@ Path = tuple[str, ...]
 
 SELF = "."
 SHARED_BRANCHES = 1_000
+SHARED_BYTES = 16 * 1024
+"""Of the text of a branch; a pod with ten containers has half of that."""
 
 
 _EMPTY: Final[FieldSet] = {}
@@ -35,7 +37,7 @@ def shared(fields: FieldSet) -> FieldSet:
         for part, branches in fields.items()}
 
 
-@memoized(SHARED_BRANCHES)
+@memoized(SHARED_BRANCHES, longest=SHARED_BYTES)
 def _branch(data: bytes) -> FieldSet:
     branch: FieldSet = orjson.loads(data)
     return branch
@@ -189,7 +191,7 @@ def ordered(fields: FieldSet) -> FieldSet:
     return fields if order == elements else {element: fields[element] for element in order}
 
 
-@memoized(4096)
+@memoized(4096, longest=1024)
 def _rank(element: str) -> tuple[Any, ...]:
     if element[0] == "k":
         return ("k", [(name, *_rank_of_value(value)) for name, value in orjson.loads(element[2:]).items()])

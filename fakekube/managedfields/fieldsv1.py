@@ -99,7 +99,7 @@ def _parsed(tree: Json) -> tuple[FieldSet, bool]:
     return ordered(children), member or not children
 
 
-@memoized(4096)
+@memoized(4096, longest=1024)
 def _normal(element: str) -> str | None:
     """The element in the one way to write it, or None when nobody knows its kind."""
     if len(element) < 2 or element[1] != ":":

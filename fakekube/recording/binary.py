@@ -7,8 +7,8 @@ from functools import cache
 from fakekube.apis.catalog import definitions_of
 from fakekube.recording import lines
 from fakekube.recording.exchanges import Exchange
-from fakekube.schema.protobuf.codec import MAGIC, ProtobufCodec
-from fakekube.schema.protobuf.wire import WireError
+from fakekube.schema.protobuf.codec import ProtobufCodec
+from fakekube.schema.protobuf.wire import MAGIC, WireError
 
 JSON = "application/json"
 PROTOBUF = "protobuf"

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Json, ReadOnlyTree
 from fakekube.cache.mutation import MutationDetector
@@ -86,6 +87,12 @@ class Manager:
         KeyError when there is none.
         """
         return tuple(dict.fromkeys([self._components[name].user_agent or name, self._process_of(name)]))
+
+    def user_of(self, name: str) -> UserInfo | None:
+        """The user that a component is to the server; None: the manager's. KeyError when there is
+        none.
+        """
+        return self._components[name].user
 
     def component(self, name: str) -> Component:
         """A component by its name; what stands in for one that has nothing to do yet.

@@ -267,14 +267,14 @@ class Amount(Shape):
         return "0"
 
 
-@memoized(8192)
+@memoized(8192, longest=times.KEPT_CHARACTERS)
 def _canonical_time(text: str) -> str | None:
     """A Time as it is written, None for the zero time. Raises ValueError."""
     seconds = times.parse_time(text)
     return None if seconds == _ZERO_TIME_SECONDS else times.format_time(seconds)
 
 
-@memoized(8192)
+@memoized(8192, longest=times.KEPT_CHARACTERS)
 def _canonical_micro_time(text: str) -> str | None:
     """A MicroTime as it is written, None for the zero time. Raises ValueError."""
     seconds = times.parse_micro_time(text)

@@ -232,21 +232,26 @@ class Eventually(Claim):
 
 
 @dataclass(frozen=True)
-class Until(Claim):
-    """Some state fulfils ``then``, ``within`` so long after the first one if that is given, and
-    every state before it fulfils the predicate.
-
-    What was true until then may go on or end, and need not have begun where the first state fulfils
-    ``then``. Linear temporal logic calls it the strong until.
-    """
+class _OfTwo(Claim):
+    """A claim about a predicate and what comes ``then``, ``within`` so long if that is given."""
 
     then: Predicate
     within: Duration | None = None
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What has to hold, and until when."""
+        """One of each."""
         return (Question(self.predicate), Question(self.then))
+
+
+@dataclass(frozen=True)
+class Until(_OfTwo):
+    """Some state fulfils ``then``, ``within`` so long after the first one if that is given, and
+    every state before it fulfils the predicate.
+
+    What was true until then may go on or end, and need not have begun where the first state fulfils
+    ``then``. Linear temporal logic calls it the strong until.
+    """
 
     def look(self, check: "Check", state: State, *answers: bool) -> Verdict:
         """It ends with the first state that fulfils ``then``, or neither."""
@@ -267,18 +272,10 @@ class Until(Claim):
 
 
 @dataclass(frozen=True)
-class LeadsTo(Claim):
+class LeadsTo(_OfTwo):
     """Whenever the predicate comes true, ``then`` is true at that state or a later one, ``within``
     so long if that is given.
     """
-
-    then: Predicate
-    within: Duration | None = None
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """What leads, and to what."""
-        return (Question(self.predicate), Question(self.then))
 
     def look(self, check: "Check", state: State, *answers: bool) -> Verdict:
         """It ends when what follows comes too late."""

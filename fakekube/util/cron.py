@@ -76,7 +76,7 @@ def _bounds() -> tuple[_Bounds, ...]:
     return _Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, months), _Bounds(0, 6, days)
 
 
-@memoized(256)
+@memoized(256, longest=1024)
 def parse(text: str) -> Schedule | Every:
     """Read a schedule. Raises CronError."""
     if not text:

@@ -10,8 +10,8 @@ k8s.io/utils/lru.
 import os
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Final, Generic, ParamSpec, TypeVar
+from functools import lru_cache, update_wrapper
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -20,10 +20,24 @@ P = ParamSpec("P")
 ENABLED: Final = os.environ.get("FAKEKUBE_MEMO", "on") != "off"
 
 
-def memoized(maxsize: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
-    """Keep what a pure function of hashable arguments gave for the latest ``maxsize`` of them."""
+def memoized(maxsize: int, *, longest: int | None = None) -> Callable[[Callable[P, V]], Callable[P, V]]:
+    """Keep what a pure function of hashable arguments gave for the latest ``maxsize`` of them.
+
+    ``longest`` is for a function whose first argument is a text, or bytes, that anybody may send:
+    what has more characters or bytes is not kept, and computed anew each time. So all that is kept
+    takes no more memory than the two numbers say.
+    """
     def decorate(function: Callable[P, V]) -> Callable[P, V]:
-        return lru_cache(maxsize)(function) if ENABLED else function  # type: ignore[return-value]
+        if not ENABLED:
+            return function
+        kept: Callable[P, V] = lru_cache(maxsize)(function)  # type: ignore[assignment]
+        if longest is None:
+            return kept
+
+        def kept_if_short(text: Any, *args: Any, **kwargs: Any) -> V:
+            return (kept if len(text) <= longest else function)(text, *args, **kwargs)
+
+        return update_wrapper(kept_if_short, function)  # type: ignore[return-value]
 
     return decorate
 

@@ -22,6 +22,9 @@ SMALL_BYTES, MAX_BYTES = 256 * 1024, 8 * 1024 * 1024
 SHORT_CHARACTERS = 64
 """Of names, types and reasons, which are searched again and again."""
 
+LONG_CHARACTERS = 4096
+"""Of an expression; of those that have more, only a few are kept."""
+
 
 class _Match(Protocol):
     def span(self) -> tuple[int, int]:
@@ -106,17 +109,26 @@ class Expression:
         return _for_all(self._pattern)
 
 
-@memoized(2048)
+@memoized(2048, longest=LONG_CHARACTERS)
 def _is_in_short(pattern: str, text: str) -> bool:
     return compiled(pattern).is_in_any(text)
 
 
-@memoized(256)
 def compiled(pattern: str) -> Expression:
     """An expression to search with.
 
     Raises RegexError, worded as Go does: "error parsing regexp: missing closing ): `(a`".
     """
+    return _short(pattern) if len(pattern) <= LONG_CHARACTERS else _long(pattern)
+
+
+@memoized(256, longest=LONG_CHARACTERS)
+def _short(pattern: str) -> Expression:
+    return Expression(pattern)
+
+
+@memoized(8)
+def _long(pattern: str) -> Expression:
     return Expression(pattern)
 
 
@@ -138,10 +150,10 @@ def _for_ascii(pattern: str) -> _Program | None:
 
 def _for_all(pattern: str) -> _Program | None:
     """The program for any text; None if it is too large. Raises RegexError."""
-    return _small(pattern) or _large(pattern)
+    return (_small(pattern) if len(pattern) <= LONG_CHARACTERS else None) or _large(pattern)
 
 
-@memoized(256)
+@memoized(256, longest=LONG_CHARACTERS)
 def _small(pattern: str) -> _Program | None:
     return _program(pattern, SMALL_BYTES)
 

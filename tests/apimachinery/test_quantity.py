@@ -34,6 +34,7 @@ from fakekube.apimachinery import quantity
         ("99999999999999Ti", "9223372036854775807"),
         ("1E", "1E"),
         ("1000E", "1"),
+        (f"1e{'0' * 5000}1", "10"),
     ],
 )
 def test_a_quantity_prints_in_its_canonical_form(given_text: str, printed: str) -> None:
@@ -55,6 +56,8 @@ def test_a_json_number_becomes_a_text() -> None:
         ("", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         ("abc", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         ("1Kii", "unable to parse quantity's suffix"),
+        ("1e9223372036854775808", "unable to parse quantity's suffix"),
+        (f"1e{'1' * 5000}", "unable to parse quantity's suffix"),
         ("Pi", "unable to parse numeric part of quantity"),
     ],
 )

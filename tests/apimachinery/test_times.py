@@ -1,8 +1,12 @@
 """Times are read and written as upstream does."""
 
+import tracemalloc
+
 import pytest
 
 from fakekube.apimachinery import times
+from fakekube.schema.scalars import Time
+from fakekube.schema.walk import Walk
 
 
 def test_times_are_printed_in_whole_seconds_and_microseconds() -> None:
@@ -100,3 +104,17 @@ def test_day_and_month_of_year_0_are_checked() -> None:
     """
     with pytest.raises(times.TimeError, match="day out of range"):
         times.parse_time("0001-02-29T00:00:00Z")
+
+
+def test_long_fractions_do_not_stay_in_memory() -> None:
+    """Given a thousand times with ten thousand digits each / when they were read from bodies / then
+    what is remembered of them is no tenth of their length.
+    """
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(1000):
+        text = f"2026-01-01T00:00:00.{number:010000}Z"
+        assert Time("v1.Time").read(text, Walk()) == "2026-01-01T00:00:00Z"
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 1_000_000

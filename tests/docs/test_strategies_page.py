@@ -42,6 +42,19 @@ def test_kopf_dies_between_its_writes_as_the_page_says(tmp_path: Path) -> None:
     assert "fault: shop dies after its write 1 is committed (create pods)" in told
 
 
+def test_it_dies_between_two_clusters_as_the_page_says(tmp_path: Path) -> None:
+    """Given the operator of the page that writes to two clusters, when its test runs, then it dies
+    after its write to the other, and the failure replays.
+    """
+    test = tmp_path / "test_web.py"
+    test.write_text(of_page("strategies.md", "pytest, fleet"))
+    told = ran(tmp_path, str(test))
+    assert "fault: manager/copies at worker1 dies after its write 1 is committed (create configmaps)" in told
+    command = re.search(r"pytest (\S+::test_there_is_one_copy) --fakekube-schedule (\S+)", told)
+    assert command is not None
+    assert "1 failed" in ran(tmp_path, str(test), "--fakekube-schedule", command[2])
+
+
 def test_the_page_tells_a_bug_for_every_strategy() -> None:
     """Given the table of bugs, when the page is read, then each strategy finds some."""
     page = (ROOT / "docs" / "strategies.md").read_text()

@@ -6,30 +6,11 @@ from datetime import timedelta
 from fakekube.client.resources import CONFIG_MAPS, JOBS, PERSISTENT_VOLUME_CLAIMS, PODS, SECRETS
 from fakekube.runtime import controller
 from fakekube.runtime.reconcile import Result
-from tests.exploration.buggy.base import Reconciler, create_once
+from tests.exploration.buggy.base import OfOne, Reconciler, Timed, create_once, declared
 from tests.exploration.operators import POD
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 PROGRESS = "kopf.zalando.org/handler"
-
-
-class Timed(Reconciler):
-    """Does something every so many seconds, and nothing when it hears of that."""
-
-    seconds = 1.0
-
-    def __init__(self, ctx):
-        super().__init__(ctx)
-        self.clock, self.due = ctx.clock, 0.0
-
-    async def reconcile(self, request):
-        found = self.maps.get("default", request.name)
-        if request.name != "web" or found is None:
-            return Result()
-        if self.clock.time() >= self.due:
-            self.due = self.clock.time() + self.seconds
-            await self.tick(found)
-        return Result(requeue_after=timedelta(seconds=self.due - self.clock.time()))
 
 
 class RenewsInAConfigMap(Timed):
@@ -55,6 +36,15 @@ class BeatsInAStatus(Timed):
         for pod in self.pods.list("default"):
             status = {**pod["status"], "message": self.clock.now().isoformat(), "reason": "ab"[self.beats % 2]}
             await self.client.update_status(PODS, {**pod, "status": status})
+
+
+class TriesOut(Timed):
+    """Asks ten times a second whether an update would be taken."""
+
+    seconds = 0.1
+
+    async def tick(self, found):
+        await self.client.update(CONFIG_MAPS, {**found, "data": {"a": "b"}}, dry_run=True)
 
 
 class AppliesUnchanged(Timed):
@@ -100,7 +90,7 @@ class BacksOff(Timed):
         await self.client.update(CONFIG_MAPS, {**found, "data": {"attempts": str(attempts)}})
 
 
-class CleansUpSlowly(Reconciler):
+class CleansUpSlowly(OfOne):
     """As kopf does: a finalizer, progress in an annotation, and a retry in ten minutes."""
 
     def __init__(self, ctx):
@@ -126,9 +116,6 @@ class CleansUpSlowly(Reconciler):
 
     async def patch(self, name, **metadata):
         await self.client.patch(CONFIG_MAPS, name, "default", {"metadata": metadata})
-
-    async def reconcile(self, request):
-        return await self.work(request.name, self.maps.get("default", request.name)) if request.name == "web" else Result()
 
 
 class MakesAClaim(Reconciler):
@@ -182,14 +169,15 @@ class DeletesInTheForeground(Reconciler):
             await self.client.delete(JOBS, name, "default", propagation_policy="Foreground")
 
 
-renews_in_a_config_map = controller("renews").for_(CONFIG_MAPS).complete(RenewsInAConfigMap)
-beats_in_a_status = controller("beats").for_(CONFIG_MAPS).complete(BeatsInAStatus)
-applies_unchanged = controller("applies-unchanged").for_(CONFIG_MAPS).complete(AppliesUnchanged)
-resyncs_by_updates = controller("resyncs").for_(CONFIG_MAPS).complete(ResyncsByUpdates)
-writes_a_burst = controller("writes-a-burst").for_(CONFIG_MAPS).complete(WritesABurst)
-cleans_up_slowly = controller("cleans-up-slowly").for_(CONFIG_MAPS).complete(CleansUpSlowly)
-backs_off = controller("backs-off").for_(CONFIG_MAPS).complete(BacksOff)
+renews_in_a_config_map = declared("renews", RenewsInAConfigMap)
+beats_in_a_status = declared("beats", BeatsInAStatus)
+tries_out = declared("tries-out", TriesOut)
+applies_unchanged = declared("applies-unchanged", AppliesUnchanged)
+resyncs_by_updates = declared("resyncs", ResyncsByUpdates)
+writes_a_burst = declared("writes-a-burst", WritesABurst)
+cleans_up_slowly = declared("cleans-up-slowly", CleansUpSlowly)
+backs_off = declared("backs-off", BacksOff)
 hears_late = controller("hears-late").for_(PODS).complete(HearsLate)
-makes_a_claim = controller("makes-a-claim").for_(CONFIG_MAPS).complete(MakesAClaim)
+makes_a_claim = declared("makes-a-claim", MakesAClaim)
 owns_a_secret = controller("owns-a-secret").for_(CONFIG_MAPS).owns(SECRETS).complete(OwnsASecret)
-deletes_in_the_foreground = controller("deletes-in-the-foreground").for_(CONFIG_MAPS).complete(DeletesInTheForeground)
+deletes_in_the_foreground = declared("deletes-in-the-foreground", DeletesInTheForeground)

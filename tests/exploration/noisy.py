@@ -5,8 +5,14 @@ from datetime import timedelta
 from fakekube.client.resources import CONFIG_MAPS, PODS, SECRETS
 from fakekube.runtime import controller
 from fakekube.runtime.reconcile import Result
-from tests.exploration.buggy.base import Reconciler, create_once
+from tests.exploration.buggy.base import OfOne, Reconciler, Timed, create_once, declared
 from tests.exploration.operators import POD
+
+
+async def count(client, found):
+    """Write how often it was counted."""
+    number = int((found.get("data") or {}).get("count", "0"))
+    await client.update(CONFIG_MAPS, {**found, "data": {"count": str(number + 1)}})
 
 
 class NeverRests(Reconciler):
@@ -14,42 +20,26 @@ class NeverRests(Reconciler):
 
     async def work(self, name, found):
         if found is not None:
-            count = int((found.get("data") or {}).get("count", "0"))
-            await self.client.update(CONFIG_MAPS, {**found, "data": {"count": str(count + 1)}})
+            await count(self.client, found)
 
 
-class WritesTwiceASecond(Reconciler):
+class WritesTwiceASecond(Timed):
     """Counts, every half second."""
 
-    async def reconcile(self, request):
-        found = self.maps.get("default", request.name)
-        if request.name != "web" or found is None:
-            return Result()
-        now = self.clock.time()
-        if now >= self.due:
-            self.due = now + 0.5
-            count = int((found.get("data") or {}).get("count", "0"))
-            await self.client.update(CONFIG_MAPS, {**found, "data": {"count": str(count + 1)}})
-        return Result(requeue_after=timedelta(seconds=self.due - now))
+    seconds = 0.5
 
-    def __init__(self, ctx):
-        super().__init__(ctx)
-        self.clock, self.due = ctx.clock, 0.0
+    async def tick(self, found):
+        await count(self.client, found)
 
 
-class WritesTheSame(Reconciler):
+class WritesTheSame(OfOne):
     """Updates a map as it is, every second."""
 
     async def work(self, name, found):
         if found is not None:
             await self.client.update(CONFIG_MAPS, found)
             return Result(requeue_after=timedelta(seconds=1))
-        return None
-
-    async def reconcile(self, request):
-        if request.name == "web":
-            return await self.work(request.name, self.maps.get("default", request.name))
-        return None
+        return Result()
 
 
 class Swings(Reconciler):
@@ -103,10 +93,10 @@ class MakesAPod(Reconciler):
             await create_once(self.client, PODS, name, spec=POD)
 
 
-never_rests = controller("never-rests").for_(CONFIG_MAPS).complete(NeverRests)
-writes_twice_a_second = controller("writes-twice-a-second").for_(CONFIG_MAPS).complete(WritesTwiceASecond)
-writes_the_same = controller("writes-the-same").for_(CONFIG_MAPS).complete(WritesTheSame)
+never_rests = declared("never-rests", NeverRests)
+writes_twice_a_second = declared("writes-twice-a-second", WritesTwiceASecond)
+writes_the_same = declared("writes-the-same", WritesTheSame)
 swings = controller("swings").for_(PODS).complete(Swings)
-puts_on_a_finalizer = controller("puts-on-a-finalizer").for_(CONFIG_MAPS).complete(PutsOnAFinalizer)
-makes_for_the_gone = controller("makes-for-the-gone").for_(CONFIG_MAPS).complete(MakesForTheGone)
-makes_a_pod = controller("makes-a-pod").for_(CONFIG_MAPS).complete(MakesAPod)
+puts_on_a_finalizer = declared("puts-on-a-finalizer", PutsOnAFinalizer)
+makes_for_the_gone = declared("makes-for-the-gone", MakesForTheGone)
+makes_a_pod = declared("makes-a-pod", MakesAPod)

@@ -159,6 +159,7 @@ async def a_job_that_hangs_on(cluster):
 
 @pytest.mark.parametrize(("operator", "play"), [
     ("renews_in_a_config_map", one_map), ("beats_in_a_status", a_pod_beside), ("applies_unchanged", one_map),
+    ("tries_out", one_map),
     ("resyncs_by_updates", one_map_for_hours), ("writes_a_burst", one_map_a_moment_ago),
     ("hears_late", a_map_whose_end_is_heard_late), ("backs_off", a_minute_of_backing_off),
     ("cleans_up_slowly", one_map_that_goes), ("makes_a_claim", a_claim_in_use), ("owns_a_secret", a_secret_that_is_changed),

@@ -141,8 +141,10 @@ def test_lightkube(served: BackgroundCluster) -> None:
     with their status.
     """
     client = lightkube.Client(lightkube.KubeConfig.from_file(str(served.kubeconfig)), namespace="default")
+    found = client.get(ConfigMap, "a").metadata
+    version = found.resourceVersion if found is not None else None
     with served.faults.add(error="Conflict", verbs="patch", times=1), pytest.raises(lightkube.ApiError) as caught:
-        client.patch(ConfigMap, "a", {"data": {"x": "1"}})
+        client.patch(ConfigMap, "a", {"metadata": {"resourceVersion": version}, "data": {"x": "1"}})
     assert caught.value.status.code == 409
     with served.faults.add(watch="expire", events=1, times=1), pytest.raises(lightkube.ApiError) as expired:
         list(client.watch(ConfigMap))

@@ -40,9 +40,9 @@ async def test_an_error_is_a_status_in_upstreams_words(error: str) -> None:
     and nothing was written.
     """
     async with quiet() as cluster:
-        await create(cluster, "a")
+        made = status(await create(cluster, "a"))
         cluster.faults.add(verbs="update", error=error)
-        answer = await ask(cluster, "PUT", f"{MAPS}/a", {"metadata": {"name": "a"}, "data": {"x": "1"}})
+        answer = await ask(cluster, "PUT", f"{MAPS}/a", {**made, "data": {"x": "1"}})
         found = status(answer)
         assert (answer.status, found.get("reason"), found["message"]) == STATUSES[error]
         assert found["code"] == answer.status

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fakekube.schema.protobuf.codec import MAGIC
+from fakekube.schema.protobuf.wire import MAGIC
 from tests.fuzz.conftest import (
     APPLY,
     JSON,

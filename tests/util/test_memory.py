@@ -56,6 +56,22 @@ def test_a_memoized_function_is_asked_once() -> None:
     assert (double(2), double(2), asked) == (4, 4, [2])
 
 
+def test_long_texts_are_not_kept() -> None:
+    """Given a memo of texts of four characters / when it is asked for longer ones / then each is
+    computed anew, and short ones are not.
+    """
+    asked: list[str] = []
+
+    @memory.memoized(4, longest=4)
+    def upper(text: str, *, ends: str = "") -> str:
+        asked.append(text)
+        return text.upper() + ends
+
+    assert [upper("four"), upper("four"), upper("fifth"), upper("fifth")] == ["FOUR", "FOUR", "FIFTH", "FIFTH"]
+    assert (upper("four", ends="!"), asked) == ("FOUR!", ["four", "fifth", "fifth", "four"])
+    assert upper.__name__ == "upper"
+
+
 def test_all_can_be_switched_off() -> None:
     """Given a process with FAKEKUBE_MEMO=off / when values are kept and functions asked again /
     then nothing is remembered.

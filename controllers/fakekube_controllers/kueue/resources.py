@@ -59,14 +59,17 @@ def _bounded(number: int) -> int:
     return number if _MIN_INT64 <= number <= MAX_INT64 else MAX_INT64 if number > 0 else _MIN_INT64
 
 
-@memoized(8192)
 def resource_value(name: str, text: str | float) -> int:
     """What a request's quantity is as an amount, rounded up."""
+    return _value(str(text), name)
+
+
+@memoized(8192, longest=quantity.KEPT_CHARACTERS)
+def _value(text: str, name: str) -> int:
     found = quantity.parse(text)
     return _bounded(found.milli_value if name == "cpu" else found.value)
 
 
-@memoized(8192)
 def amount_from_quantity(name: str, text: str | float) -> int:
     """What a quota's quantity is as an amount; UNLIMITED when no amount is as large."""
     nano = quantity.parse(text).nano
@@ -75,7 +78,7 @@ def amount_from_quantity(name: str, text: str | float) -> int:
     return resource_value(name, text)
 
 
-@memoized(8192)
+@memoized(8192, longest=512)
 def resource_quantity(name: str, amount: int) -> str:
     """An amount as the quantity that upstream prints for it."""
     if name == "cpu":
@@ -148,7 +151,7 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=_order)
 
 
-@memoized(1024)
+@memoized(1024, longest=512)
 def _order(name: str) -> tuple[int, str]:
     """The 64-bit FNV-1a hash of a name, and the name."""
     result = 0xCBF29CE484222325

@@ -60,7 +60,7 @@ def format_named(name: str, minor: int) -> Format | None:
     return found
 
 
-@memoized(64)
+@memoized(64, longest=64)
 def _by_pattern(name: str) -> Format:
     return compiled(_PATTERNS[name]).is_in
 

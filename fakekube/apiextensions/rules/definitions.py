@@ -25,7 +25,7 @@ RULE_COST_LIMIT = 10_000_000
 SCHEMA_COST_LIMIT = 100_000_000
 MOST_NAMED = 4
 UNITS_OF_RULE = 200  # of a turn, to compile a rule
-REMEMBERED_NODES = 256
+REMEMBERED_NODES, REMEMBERED_BYTES = 256, 256 * 1024
 MAX_COST = (1 << 64) - 1
 CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
@@ -158,7 +158,7 @@ class NodeRules:
         self._circumstances.costs.add(path, cost)
 
 
-@memoized(REMEMBERED_NODES)
+@memoized(REMEMBERED_NODES, longest=REMEMBERED_BYTES)
 def _facts(text: bytes, minor: int, is_root: bool, stored: tuple[tuple[bool, bool], ...]) -> NodeFacts | None:
     """What the rules of a node compile to; None if expressions cannot see the node.
 

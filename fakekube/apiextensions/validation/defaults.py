@@ -32,7 +32,7 @@ from fakekube.util.memory import memoized
 from fakekube.util.turns import TakesLong, Turn
 
 TYPE_AND_METADATA = ("metadata", "apiVersion", "kind")
-REMEMBERED_DEFAULTS = 256
+REMEMBERED_DEFAULTS, REMEMBERED_BYTES = 256, 128 * 1024
 PLACEHOLDER = {"apiVersion": "validation/v1", "kind": "Validation"}
 
 
@@ -113,7 +113,7 @@ def _broken_rules(default: _Default, release: str, turn: Turn | None) -> Sequenc
         return _broken_by(text, value, minor_of(release), turn, is_root=default.schema is default.root)
 
 
-@memoized(REMEMBERED_DEFAULTS)
+@memoized(REMEMBERED_DEFAULTS, longest=REMEMBERED_BYTES)
 def _broken_at_once(schema: bytes, value: bytes, minor: int, is_root: bool) -> tuple[FieldError, ...]:
     return _broken_by(schema, value, minor, Turn(), is_root=is_root)
 

@@ -67,8 +67,16 @@ def _below(schema: Tree) -> Iterator[Tree]:
 
 
 def every_schema(schema: Tree, plain: frozenset[int] = NOTHING_PLAIN) -> Iterator[Tree]:
-    """A schema and all schemas in it."""
-    yield schema
+    """A schema and all schemas in it, each before what it holds."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [below for below in reversed(_schemas_in(node)) if id(below) not in plain]
+
+
+def _schemas_in(schema: Tree) -> list[Tree]:
+    """The schemas that a schema holds itself."""
     items = schema.get("items")
     several: Iterable[Tree] = [items] if isinstance(items, dict) else items or ()
     nested: list[Tree] = [*several]
@@ -79,9 +87,7 @@ def every_schema(schema: Tree, plain: frozenset[int] = NOTHING_PLAIN) -> Iterato
             nested.append(schema[name])
     for name in ("properties", "patternProperties", "definitions", "dependencies"):
         nested += [below for below in (schema.get(name) or {}).values() if isinstance(below, dict)]
-    for below in nested:
-        if id(below) not in plain:
-            yield from every_schema(below, plain)
+    return nested
 
 
 def has_any(schema: Tree, name: str, plain: frozenset[int] = NOTHING_PLAIN) -> bool:

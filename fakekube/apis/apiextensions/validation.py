@@ -233,12 +233,15 @@ def _too_many_fields(spec: Tree, old: Tree | None) -> list[str]:
 
 def _version_list_errors(versions: list[Tree] | None, path: str) -> list[FieldError]:
     """What no two versions may share, and what one of them must be; None where nothing is given."""
-    found, shown = [], None if versions is None else internal.printed_versions(versions)
+    texts = []
     if field_errors.repetitions([entry.get("name", "") for entry in versions or ()]):
-        found.append(invalid(path, shown, "must contain unique version names"))
+        texts.append("must contain unique version names")
     if sum(1 for entry in versions or () if entry.get("storage")) != 1:
-        found.append(invalid(path, shown, "must have exactly one version marked as storage version"))
-    return found
+        texts.append("must have exactly one version marked as storage version")
+    if not texts:
+        return []
+    shown = None if versions is None else internal.printed_versions(versions)
+    return [invalid(path, shown, text) for text in texts]
 
 
 def _spec_name_errors(given: Tree, path: str) -> list[FieldError]:

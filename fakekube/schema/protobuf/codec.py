@@ -18,7 +18,6 @@ from fakekube.schema.protobuf.messages import VARINTS, Field, Messages
 from fakekube.schema.protobuf.shapes import META, text
 from fakekube.schema.protobuf.wire import WireError
 
-MAGIC = b"k8s\x00"
 PREFIX = "io.k8s."
 DISCOVERY = {"APIVersions", "APIGroupList", "APIGroup", "APIResourceList"}
 
@@ -48,7 +47,7 @@ class ProtobufCodec:
 
     def decode(self, body: bytes) -> Tree:
         """The object in an envelope, with kind and apiVersion as it says. Raises WireError."""
-        if body[:4] != MAGIC:
+        if body[:4] != wire.MAGIC:
             raise WireError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
         envelope = dict(wire.fields(body[4:]))
         meta = dict(wire.fields(_bytes(envelope.get(1, b""))))
@@ -117,7 +116,7 @@ class ProtobufCodec:
         if message is None:
             return None
         meta = wire.chunk(1, api_version.encode()) + wire.chunk(2, kind.encode())
-        return MAGIC + b"".join((
+        return wire.MAGIC + b"".join((
             wire.chunk(1, meta), wire.chunk(2, self.encode_message(message, tree)), wire.chunk(3, b""), wire.chunk(4, b"")))
 
     def encode_message(self, name: str, tree: Tree) -> bytes:

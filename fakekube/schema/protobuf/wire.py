@@ -11,6 +11,9 @@ from collections.abc import Iterator
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 MASK = (1 << 64) - 1
 
+MAGIC = b"k8s\x00"
+"""What every body begins with."""
+
 
 class WireError(ValueError):
     """The bytes are no protobuf message."""

@@ -2,11 +2,12 @@
 """
 
 from base64 import b64encode
+from datetime import timedelta
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, PODS, SECRETS
 from fakekube.runtime import controller
-from fakekube.runtime.reconcile import Request
+from fakekube.runtime.reconcile import Request, Result
 from tests.exploration.operators import is_web
 
 
@@ -38,6 +39,32 @@ class Reconciler:
     async def reconcile(self, request):
         if is_web(request.name):
             await self.work(request.name, self.maps.get("default", request.name))
+
+
+class OfOne(Reconciler):
+    """Does its work for the map ``web`` alone, and may say when it is to come again."""
+
+    async def reconcile(self, request):
+        return await self.work(request.name, self.maps.get("default", request.name)) if request.name == "web" else Result()
+
+
+class Timed(Reconciler):
+    """Does something every so many seconds, and nothing when it hears of that."""
+
+    seconds = 1.0
+
+    def __init__(self, ctx):
+        super().__init__(ctx)
+        self.clock, self.due = ctx.clock, 0.0
+
+    async def reconcile(self, request):
+        found = self.maps.get("default", request.name)
+        if request.name != "web" or found is None:
+            return Result()
+        if self.clock.time() >= self.due:
+            self.due = self.clock.time() + self.seconds
+            await self.tick(found)
+        return Result(requeue_after=timedelta(seconds=self.due - self.clock.time()))
 
 
 def version(text):

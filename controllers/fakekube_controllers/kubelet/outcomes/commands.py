@@ -35,7 +35,7 @@ def effect_of(words: Sequence[str]) -> Effect | None:
     return _effect_of([list(words)]) if words else None
 
 
-@memoized(1024)
+@memoized(1024, longest=4096)
 def _effect_of_script(text: str) -> Effect | None:
     statements: list[list[str]] = []
     for part in re.split(r";|&&|\n", text):

@@ -76,7 +76,7 @@ def terms_of(pod: ReadOnlyTree) -> PodTerms:
     return _parsed(orjson.dumps(both), meta.namespace_of(pod))
 
 
-@memoized(4096)
+@memoized(4096, longest=8192)
 def _parsed(text: bytes, namespace: str) -> PodTerms:
     affinity, anti_affinity = (each or {} for each in orjson.loads(text))
 

@@ -56,7 +56,7 @@ def parsed(
     return _parsed(orjson.dumps(constraints), action, values)
 
 
-@memoized(2048)
+@memoized(2048, longest=8192)
 def _parsed(text: bytes, action: str, pod_labels: tuple[tuple[str, str], ...]) -> Constraints:
     return tuple(_constraint(each, dict(pod_labels)) for each in orjson.loads(text) if each.get("whenUnsatisfiable") == action)
 
