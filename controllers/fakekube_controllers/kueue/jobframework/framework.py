@@ -85,7 +85,7 @@ class Framework:
 
     async def update_workload(self, key: ObjectKey, workload: Tree) -> Tree:
         """Replace a Workload. APIError; 409 where it has changed."""
-        return self.wrote(key, names.WORKLOADS, await self.client.update(names.WORKLOADS, workload)) or {}
+        return self.wrote(key, names.WORKLOADS, await self.client.update(names.WORKLOADS, workload, shared=True)) or {}
 
     def wrote(self, key: ObjectKey, resource: Resource, written: Tree | None) -> Tree | None:
         """Remember what the server answered to a write, until the caches show it."""
