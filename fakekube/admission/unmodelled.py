@@ -20,12 +20,6 @@ KINDS: Mapping[tuple[str, str], str] = MappingProxyType({
     ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): "no request is queued or refused by priority and fairness",
     ("networking.k8s.io", "ingresses"): "no controller routes traffic by it",
     ("networking.k8s.io", "networkpolicies"): "no traffic is filtered by it",
-    ("resource.k8s.io", "deviceclasses"): "no devices are allocated",
-    ("resource.k8s.io", "resourceclaims"): "no devices are allocated",
-    ("resource.k8s.io", "resourceslices"): "no devices are allocated",
-    ("storage.k8s.io", "csidrivers"): "volumes are never attached or mounted by a driver",
-    ("storage.k8s.io", "csinodes"): "volumes are never attached or mounted by a driver",
-    ("storage.k8s.io", "csistoragecapacities"): "the scheduler does not look at the capacity of storage",
     ("storage.k8s.io", "volumeattachments"): "volumes are never attached or mounted by a driver",
     ("storagemigration.k8s.io", "storageversionmigrations"): "nothing is migrated",
 })
@@ -39,10 +33,6 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = MappingProxyType({
 LOAD_BALANCER = "spec.type: nothing gives a Service of type LoadBalancer an address"
 
 POD_FIELDS: Mapping[str, str] = MappingProxyType({
-    "affinity.podAffinity": "the scheduler does not look at affinity between pods",
-    "affinity.podAntiAffinity": "the scheduler does not look at affinity between pods",
-    "topologySpreadConstraints": "the scheduler does not spread pods",
-    "resourceClaims": "no devices are allocated",
     "volumes[*].hostPath": "containers see nothing of volumes",
     "volumes[*].image": "containers see nothing of volumes",
     "volumes[*].nfs": "containers see nothing of volumes",

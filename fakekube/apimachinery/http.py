@@ -43,6 +43,18 @@ class UserInfo(NamedTuple):
         return tree
 
 
+class MetFault(NamedTuple):
+    """What was made to go wrong with a request, by the names of faults.
+
+    ``served``: the server did what was asked. ``told``: what is answered is what it answers then,
+    whether its sender gets to see it or not.
+    """
+
+    names: str
+    served: bool = True
+    told: bool = True
+
+
 @dataclass(slots=True, eq=False)
 class Request:
     """One call: header names in lower case, the path without its query, both percent-decoded, the
@@ -54,7 +66,7 @@ class Request:
     cluster's time runs. ``certificate`` is the one (DER) that the client showed, signed by an
     authority that the front knows. ``exposed`` says that the request came by an address that other
     machines reach. ``replica`` is for a read that a replica answers which lags: the version that it
-    has, at the time.
+    has, at the time. ``fault`` is what was made to go wrong with it, once that is known.
     """
 
     method: str
@@ -69,6 +81,7 @@ class Request:
     certificate: bytes = b""
     exposed: bool = False
     replica: Callable[[], int] | None = None
+    fault: MetFault | None = None
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

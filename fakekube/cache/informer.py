@@ -49,14 +49,14 @@ class SharedInformer:
 
     ``resync_seconds``: how often every object is told again as an update of itself; 0 for never.
     ``transform`` may return a smaller object to be kept in place of the one it gets, which it must
-    not change.
+    not change. ``consistent`` as for ``Reflector``.
     """
 
     def __init__(
         self, client: Client, resource: Resource, *, clock: Clock, activity: Activity, rng: Rng, namespace: str = "",
         label_selector: str = "", field_selector: str = "", resync_seconds: float = 0,
         transform: Callable[[Tree], Tree] | None = None, detector: MutationDetector | None = None,
-        watch_timeout_seconds: float | None = None, presence: ResourcePresence | None = None,
+        watch_timeout_seconds: float | None = None, presence: ResourcePresence | None = None, consistent: bool = False,
     ) -> None:
         self.resource = resource
         self.whole = False  # somebody wants to see what came with the cluster, too
@@ -69,7 +69,7 @@ class SharedInformer:
             client, resource, self, clock=clock, activity=activity, rng=rng, namespace=namespace,
             label_selector=label_selector, field_selector=field_selector, watch_timeout_seconds=watch_timeout_seconds,
             # a server in this process cuts no watch that would have to be resumed
-            bookmarks=presence is None,
+            bookmarks=presence is None, consistent=consistent,
         )
         self._clock = clock
         self._resync_seconds, self._detector = resync_seconds, detector

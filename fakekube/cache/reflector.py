@@ -52,8 +52,9 @@ class Reflector:
 
     ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None
     leaves it to the server. ``bookmarks``: whether to be told now and then of a version to resume
-    from. ``on_missing`` is told when the server does not know the resource; ``is_optional``: that
-    it does not know it yet is nothing to warn of.
+    from. ``consistent``: whether what is listed first is what the server holds; else a cache of it
+    may answer, which may be behind. ``on_missing`` is told when the server does not know the
+    resource; ``is_optional``: that it does not know it yet is nothing to warn of.
     """
 
     on_missing: Callable[[], None] | None = None
@@ -62,13 +63,13 @@ class Reflector:
     def __init__(
         self, client: Client, resource: Resource, target: Target, *, clock: Clock, activity: Activity, rng: Rng,
         namespace: str = "", label_selector: str = "", field_selector: str = "",
-        watch_timeout_seconds: float | None = None, bookmarks: bool = True,
+        watch_timeout_seconds: float | None = None, bookmarks: bool = True, consistent: bool = False,
     ) -> None:
         self.client, self.resource, self.target = client, resource, target
         self.namespace, self.label_selector, self.field_selector = namespace, label_selector, field_selector
         self.resource_version = ""
         self.last_error = ""
-        self._watch_timeout_seconds, self._bookmarks = watch_timeout_seconds, bookmarks
+        self._watch_timeout_seconds, self._bookmarks, self._consistent = watch_timeout_seconds, bookmarks, consistent
         self._clock, self._activity, self._rng = clock, activity, rng
         self._delay_seconds, self._failed_at, self._tries = BACKOFF_SECONDS, 0.0, 0
         self._waiter: asyncio.Future[None] | None = None
@@ -81,7 +82,7 @@ class Reflector:
             try:
                 if not since:
                     with self._activity.busy():
-                        await self._list("" if expired else "0")
+                        await self._list("" if expired or self._consistent else "0")
                 expired, since = False, ""
                 while not expired:
                     expired = await self._watch()

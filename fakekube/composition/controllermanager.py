@@ -140,6 +140,8 @@ def _process_of(name: str) -> str:
     return "kube-controller-manager" if together else name
 
 
+STREAMED_LISTS = "WatchListClient"
+
 GATE_ADDONS = {"DraftWorkload": "fakekube_controllers.scheduler.draft:addon"}
 """The add-ons that gates of ours are of no use without."""
 
@@ -272,7 +274,8 @@ class ControllerManager:
                     "expression_warnings": expression_warnings(plane.apiserver),
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
-                presence=plane.apiserver.presence, metrics=self.metrics, choices=self._choices, process_of=_process_of)
+                presence=plane.apiserver.presence, metrics=self.metrics, choices=self._choices, process_of=_process_of,
+                lists_consistently=self._lists_consistently(plane.gates))
             await self._add(*names, is_served=is_served)
             for extra in (*self._extra, *_addons_of_gates(options.feature_gates), *_of_server(options)):
                 await self._add_made(extra)
@@ -319,6 +322,13 @@ class ControllerManager:
             from fakekube.composition.manifests import create_all
 
             await create_all(self._client, copy.deepcopy(late))
+
+    def _lists_consistently(self, gates: Mapping[str, bool]) -> Callable[[str], bool]:
+        """Which processes begin with what the server holds: all that come with us, where client-go
+        streams lists. What a user's is built with, nobody here knows.
+        """
+        theirs = {part.name for extra in self._extra for part in parts_of(extra)}
+        return lambda process: gates[STREAMED_LISTS] and process not in theirs
 
     async def stop(self) -> None:
         """Stop the controllers; harmless when they do not run."""

@@ -30,6 +30,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.composition.options import OptionError
 from fakekube.util.clusterclock import ClockError, ClusterClock
+from fakekube.util.tasks import turn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -53,6 +54,7 @@ CONTROLLER_FIELDS = ("stop", "start", "restart")
 WHY_FIELDS = ("object", "namespace", "output")
 TRACE_FIELDS = ("object", "namespace", "field", "last", "output")
 LATEST_MEETINGS = 100
+FAULTS_IN_A_TURN = 100
 MAX_LAST, MAX_LAST_DIGITS = 1_000, 9
 
 
@@ -132,7 +134,7 @@ class FakekubeAPI:
         """
         faults = self._faults()
         if request.method == "POST":
-            self._add_faults(faults, _body(request))
+            await self._add_faults(faults, _body(request))
         elif request.method == "DELETE":
             name = request.param("name")
             found = faults.named(name)
@@ -142,20 +144,24 @@ class FakekubeAPI:
                 fault.remove()
         elif request.method != "GET":
             raise errors.method_not_allowed()
-        items = [{
-            "name": fault.name, "what": fault.rule.what, "seen": fault.seen, "met": fault.met,
-            "rule": fault.rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)} for fault in faults]
+        items: list[Tree] = []
+        for fault in faults:
+            items.append({
+                "name": fault.name, "what": fault.rule.what, "seen": fault.seen, "met": fault.met,
+                "rule": fault.rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)})
+            if not len(items) % FAULTS_IN_A_TURN:
+                await turn()
         meetings = [
             {**meeting._asdict(), "time": times.format_micro_time(meeting.time)}
             for meeting in faults.meetings[-LATEST_MEETINGS:]]
         return _json({"kind": "FaultList", "apiVersion": API_VERSION, "items": items, "meetings": meetings})
 
     @staticmethod
-    def _add_faults(faults: "Faults", plan: Tree) -> None:
-        from fakekube.faults.rules import FaultError, rules_of
+    async def _add_faults(faults: "Faults", plan: Tree) -> None:
+        from fakekube.faults.rules import FaultError, rules_in
 
         try:
-            faults.add_all(rules_of(plan))
+            await faults.add_in_turns(rules_in(plan))
         except FaultError as error:
             raise errors.bad_request(str(error)) from None
 

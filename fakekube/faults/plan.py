@@ -6,19 +6,20 @@ that no rule is about costs it one look into a table.
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fakekube.apimachinery.causes import ACTING, CAUSE
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.http import MetFault, Request
 from fakekube.endpoints.openwatches import OpenWatches
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.faults.matching import Form, Matcher, is_about_cluster
 from fakekube.faults.rules import MOST_RULES, FaultError, Rule, rule_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+from fakekube.util.tasks import turn
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 KEPT_MEETINGS = 10_000
 KEPT_FORMS = 4_096
 FEW = 4
+RULES_IN_A_TURN = 50
+"""So many are read, or told, before others have a turn."""
 OWN_PATHS = "/fakekube/"
 
 
@@ -261,13 +264,19 @@ class Faults:
         self._check(made)
         if len(self._active) >= MOST_RULES:
             raise FaultError(f"there are {MOST_RULES:,} faults, and a cluster takes no more")
+        return self._put(self._matcher(made))
+
+    def _matcher(self, rule: Rule) -> Matcher:
+        return Matcher(rule, self.server.labels_of, self.server.name)
+
+    def _put(self, matcher: Matcher) -> Fault:
+        """Let a rule hold which was checked."""
+        made, server = matcher.rule, self.server
         self._added += 1
         if not made.name:
             made = made.model_copy(update={"name": self._free_name()})
-        server = self.server
-        fault = Fault(
-            self, made, Matcher(made, server.labels_of, server.name), self._rng.fork(f"{self._added} {made.name}"),
-            self.clock.time(), server.revision)
+        rng = self._rng.fork(f"{self._added} {made.name}")
+        fault = Fault(self, made, matcher, rng, self.clock.time(), server.revision)
         self._active[made.name] = fault
         self._by_form.clear()
         self._by_asked.clear()
@@ -302,13 +311,27 @@ class Faults:
         """Add several. Raises FaultError for a name that is taken, and for a component that the
         cluster does not know, and has added none then.
         """
-        rules = sorted(rules, key=lambda rule: not rule.name)  # who has a name keeps it
+        self._put_all([self._matcher(rule) for rule in rules])
+
+    async def add_in_turns(self, rules: Iterable[Rule]) -> None:
+        """As ``add_all``, with everything else on the loop between ``rules`` as they come; requests
+        meet none of them before the last one has come.
+        """
+        matchers: list[Matcher] = []
         for rule in rules:
-            self._check(rule)
-        if len(self._active) + len(rules) > MOST_RULES:
-            raise FaultError(f"{len(self._active) + len(rules):,} faults are more than the {MOST_RULES:,} that a cluster takes")
-        for rule in rules:
-            self.add(rule)
+            matchers.append(self._matcher(rule))
+            if not len(matchers) % RULES_IN_A_TURN:
+                await turn()
+        self._put_all(matchers)
+
+    def _put_all(self, matchers: Sequence[Matcher]) -> None:
+        for matcher in matchers:
+            self._check(matcher.rule)
+        count = len(self._active) + len(matchers)
+        if count > MOST_RULES:
+            raise FaultError(f"{count:,} faults are more than the {MOST_RULES:,} that a cluster takes")
+        for matcher in sorted(matchers, key=lambda matcher: not matcher.rule.name):  # who has a name keeps it
+            self._put(matcher)
 
     def _check(self, rule: Rule) -> None:
         if rule.name in self._active:
@@ -385,7 +408,10 @@ class Faults:
     def note(self, fault: Fault, info: RequestInfo, request: Request, component: str = "") -> None:
         """Remember that a request met a fault; the request log and the history name it."""
         acting = ACTING.get()
+        rule, before = fault.rule, request.fault
         info.fault = f"{info.fault}, {fault.name}" if info.fault else fault.name
+        is_told = not (rule.watch or rule.stale or rule.compact or rule.lose_lease) and (before is None or before.told)
+        request.fault = MetFault(info.fault, not rule.lose_lease and (before is None or before.served), is_told)
         for tell in self.on_meeting:
             tell(fault)
         self._meetings.append(Meeting(

@@ -62,10 +62,16 @@ class FaultPoint:
         for fault in met:
             if fault.rule.watch is None:
                 self._faults.note(fault, info, request)
-        for fault in met:
-            broken = await self._before(fault, info, request, serve)
-            if broken is not None:
-                return broken
+        is_served = False
+        try:
+            for fault in met:
+                broken = await self._before(fault, info, request, serve)
+                if broken is not None:
+                    return broken
+            is_served = True
+        finally:
+            if not is_served and request.fault is not None:
+                request.fault = request.fault._replace(served=False, told=False)
         cause = CAUSE.get()
         if met and cause is not None and info.fault:
             CAUSE.set(cause._replace(fault=info.fault))
@@ -75,7 +81,7 @@ class FaultPoint:
         except APIError as error:
             failure, response = error, Response(error.code)
         for fault in met:
-            response = await self._after(fault, info, response, failed=failure is not None)
+            response = await self._after(fault, info, request, response, failed=failure is not None)
         if failure is not None and response.cut is None:
             raise failure
         return response
@@ -121,7 +127,9 @@ class FaultPoint:
 
     # after it
 
-    async def _after(self, fault: Fault, info: RequestInfo, response: Response, *, failed: bool) -> Response:
+    async def _after(
+        self, fault: Fault, info: RequestInfo, request: Request, response: Response, *, failed: bool,
+    ) -> Response:
         rule = fault.rule
         if rule.moment == "after":
             if rule.latency is not None and not await self._sleep(rule.latency):
@@ -131,6 +139,8 @@ class FaultPoint:
                 await self._server.crash(rule.crash)
             if rule.error is not None and not failed and response.status < 400 and response.cut is None:
                 _give_up(response)
+                if request.fault is not None:
+                    request.fault = request.fault._replace(told=False)
                 return answers.answer(rule, info)
         if rule.cut == "after":
             _give_up(response)

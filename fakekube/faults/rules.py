@@ -6,7 +6,7 @@ Every rule does one thing, and only things that real control planes do. Upstream
 the nearest is Chaos Mesh's HTTPChaos, which knows no resources.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from fakekube.apimachinery.labels import parse as parse_selector
-from fakekube.faults.globs import LONGEST
+from fakekube.faults.globs import LONGEST, MOST_WILD_CHARACTERS, is_wild, wildness
 from fakekube.util.durations import LONGEST_SECONDS, seconds_of
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
@@ -42,10 +42,14 @@ ERRORS_OF_ANY_PATH = ("TooManyRequests", "ShuttingDown", "ServiceUnavailable", "
 AMBIGUOUS = ("InternalError", "ServiceUnavailable", "Timeout", "ServerTimeout", "EtcdTimeout", "EtcdLeaderChanged")
 """Errors that may be told of a write that was committed."""
 WatchFault = Literal["end", "cut", "expire", "stall", "late", "no-bookmarks"]
-MOST_RULES = 10_000
+MOST_RULES = 1_000
 """So many a plan has at most."""
 MOST_PATTERNS = 1_000
 """So many values one field of a rule has at most."""
+PATTERNS = ("namespaces", "names", "clusters", "users", "user_agents", "components", "paths")
+"""The fields whose values are patterns."""
+MOST_WILD = 100
+"""So many patterns with stars and question marks a rule has at most: each is compiled."""
 DOES = ("error", "latency", "cut", "watch", "stale", "compact", "lose_lease", "crash", "webhook")
 """What a rule does: one of these."""
 
@@ -187,12 +191,17 @@ class Rule(BaseModel):
         chosen = [name for name in ("nth", "every", "probability") if getattr(self, name) not in (None, ())]
         if len(chosen) > 1:
             raise ValueError(f"{' and '.join(chosen)} contradict each other: say one of them")
-        for name in ("namespaces", "names", "clusters", "users", "user_agents", "components", "paths", "resources"):
+        wild = sum(is_wild(pattern) for name in PATTERNS for pattern in getattr(self, name))
+        if wild > MOST_WILD:
+            raise ValueError(f"{wild:,} patterns with * and ? are more than the {MOST_WILD} that a rule takes")
+        for name in (*PATTERNS, "resources"):
             values = getattr(self, name)
             if len(values) > MOST_PATTERNS:
                 raise ValueError(f"{name}: {len(values):,} are more than the {MOST_PATTERNS:,} that a rule takes")
             if any(len(pattern) > LONGEST for pattern in values):
                 raise ValueError(f"{name}: one has more than {LONGEST} characters")
+            if any(wildness(pattern) > MOST_WILD_CHARACTERS for pattern in values):
+                raise ValueError(f"{name}: one has more than {MOST_WILD_CHARACTERS} of * and ?")
         for path in self.paths:
             if not path.startswith(("/", "*", "?")):
                 raise ValueError(f"paths: {path!r} is no path: it begins with /")
@@ -292,28 +301,41 @@ def rules_of(content: Any) -> list[Rule]:
 
     Raises FaultError, also for two rules of one name.
     """
+    return list(rules_in(content))
+
+
+def rules_in(content: Any) -> Iterator[Rule]:
+    """The same, each read when it is asked for: many take as long as much else does."""
     is_plan = isinstance(content, Mapping) and not {"faults", "kind", "apiVersion"}.isdisjoint(content)
-    if is_plan:
-        try:
-            rules = list(Plan.model_validate(dict(content)).faults)
-        except ValidationError as error:
-            raise FaultError(_sentence(error, Plan), error.errors()[0]["loc"]) from None
-    elif isinstance(content, Mapping):
-        rules = [rule_of(content)]
-    else:
-        rules = [_numbered(number, one) for number, one in enumerate(_listed(content))]
-    if len(rules) > MOST_RULES:
-        raise FaultError(f"faults: {len(rules):,} are more than the {MOST_RULES:,} that a plan takes")
+    if isinstance(content, Mapping) and not is_plan:
+        yield rule_of(content)
+        return
+    listed = _planned(content) if is_plan else _listed(content)
+    if len(listed) > MOST_RULES:
+        raise FaultError(f"faults: {len(listed):,} are more than the {MOST_RULES:,} that a plan takes")
+    place: tuple[str, ...] = ("faults",) if is_plan else ()
     seen: dict[str, None] = {}
-    for number, rule in enumerate(rules):
+    for number, one in enumerate(listed):
+        rule = _numbered(number, one, place)
         if rule.name in seen:
-            raise FaultError(f"faults: two are called {rule.name!r}", ("faults", number) if is_plan else (number,))
+            raise FaultError(f"faults: two are called {rule.name!r}", (*place, number))
         if rule.name:
             seen[rule.name] = None
-    return rules
+        yield rule
 
 
-def _listed(content: Any) -> Iterable[Any]:
+def _planned(plan: Mapping[str, Any]) -> Sequence[Any]:
+    """What stands in the list of a plan."""
+    listed = plan.get("faults", ())
+    is_list = isinstance(listed, list | tuple)
+    try:
+        Plan.model_validate({**plan, "faults": ()} if is_list else dict(plan))
+    except ValidationError as error:
+        raise FaultError(_sentence(error, Plan), error.errors()[0]["loc"]) from None
+    return listed if is_list else ()
+
+
+def _listed(content: Any) -> Sequence[Any]:
     if content is None:
         return ()
     if isinstance(content, Rule):
@@ -323,15 +345,15 @@ def _listed(content: Any) -> Iterable[Any]:
     raise FaultError(f"faults: {type(content).__name__} is no plan: say a mapping with faults, or a list of rules")
 
 
-def _numbered(number: int, content: Any) -> Rule:
+def _numbered(number: int, content: Any, place: tuple[str, ...]) -> Rule:
     if isinstance(content, Rule):
         return content
     if not isinstance(content, Mapping):
-        raise FaultError(f"faults.{number}: {content!r} is no rule", (number,))
+        raise FaultError(f"faults.{number}: {content!r} is no rule", (*place, number))
     try:
         return rule_of(content)
     except FaultError as error:
-        raise FaultError(f"faults.{number}{'.' if error.place else ': '}{error}", (number, *error.place)) from None
+        raise FaultError(f"faults.{number}{'.' if error.place else ': '}{error}", (*place, number, *error.place)) from None
 
 
 def _sentence(error: ValidationError, model: type[BaseModel]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery.http import MetFault
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -69,6 +70,13 @@ class Exchange:
     def code(self) -> int:
         """The status of the answer."""
         return int(self.line["code"])
+
+    @property
+    def fault(self) -> MetFault | None:
+        """What was made to go wrong with it."""
+        line = self.line
+        names = str(line.get("fault", ""))
+        return MetFault(names, bool(line.get("served", True)), bool(line.get("told", True))) if names else None
 
     @property
     def is_watch(self) -> bool:
@@ -143,6 +151,8 @@ def parse(texts: Iterable[bytes]) -> Recording:
 def _tell(exchange: Exchange, told: list[Tree]) -> None:
     """Give a stream what it told."""
     for line in told:
+        if "fault" in line:
+            exchange.line |= {name: line[name] for name in ("fault", "served", "told") if name in line}
         if line["type"] == "end":
             exchange.ended_after = int(line["latest"])
         else:

@@ -52,6 +52,9 @@ class _Request(_Line):
     answer_text: str = ""
     answer_base64: Base64 = ""
     stream: str = ""
+    fault: str = ""
+    served: bool = True
+    told: bool = True
 
 
 class _Event(_Line):
@@ -59,6 +62,9 @@ class _Event(_Line):
     time: Seconds
     latest: int
     event_text: str = ""
+    fault: str = ""
+    served: bool = True
+    told: bool = True
 
 
 _FORMS: Mapping[str, type[_Line]] = MappingProxyType({

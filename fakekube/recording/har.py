@@ -44,10 +44,15 @@ def _entry(exchange: Exchange) -> Tree:
     line = exchange.line
     ends = exchange.told[-1].time if exchange.told else float(line.get("until") or line["time"])
     milliseconds = max(0.0, (ends - line["time"]) * 1000)
-    return {
+    entry = {
         "pageref": _page(exchange.test, exchange.cluster), "startedDateTime": _moment(line["time"]), "time": milliseconds,
         "request": _request(exchange), "response": _response(exchange), "cache": {},
         "timings": {"send": 0, "wait": milliseconds, "receive": 0}}
+    fault = exchange.fault
+    if fault is not None:
+        how = "" if fault.served else "; the server did not do what was asked"
+        entry["comment"] = f"met the fault {fault.names}{how}"
+    return entry
 
 
 def _request(exchange: Exchange) -> Tree:

@@ -12,7 +12,9 @@ answer does. ``registered`` are the configurations of webhooks that are function
 process. Events are those of the stream that answers the request of that number; ``latest`` is
 the number of the request that came last before them. A body is
 ``body`` where it is JSON, else ``bodyText`` or ``bodyBase64``; answers likewise. Times are Unix
-seconds of the cluster's clock.
+seconds of the cluster's clock. ``fault`` names the faults that a request, or the stream that
+answers it, has met; then ``served`` is false where the server did not do what was asked, and
+``told`` where the answer is not the one that it gives otherwise.
 """
 
 import base64
@@ -21,7 +23,7 @@ from collections.abc import Mapping
 import orjson
 
 from fakekube.apimachinery import yaml
-from fakekube.apimachinery.http import Frame, Headers
+from fakekube.apimachinery.http import Frame, Headers, MetFault
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints import requestinfo
 from fakekube.recording import masking
@@ -42,7 +44,8 @@ def dump(line: Tree) -> bytes:
 def of_answer(
     cluster: str, number: int, test: str, time: float, until: float, method: str, path: str,
     query: Mapping[str, list[str]], headers: Mapping[str, str], canonical: bool, user: str, groups: tuple[str, ...],
-    body: bytes, code: int, content_type: str, answer_headers: Headers, answer: bytes, stream: str, *, secrets: bool,
+    body: bytes, code: int, content_type: str, answer_headers: Headers, answer: bytes, stream: str, fault: MetFault | None = None,
+    *, secrets: bool,
 ) -> bytes:
     """The line of an answered request; without ``secrets`` what is secret is masked.
 
@@ -62,6 +65,8 @@ def of_answer(
     line |= {"code": code, "contentType": content_type, "answerHeaders": answer_headers}
     if hide:
         line["masked"] = True
+    if fault is not None:
+        line |= _of_fault(fault)
     if stream:
         line["stream"] = stream
     elif answer:
@@ -70,16 +75,23 @@ def of_answer(
 
 
 def of_frame(
-    cluster: str, number: int, time: float, frame: Frame | None, path: str, latest: int, *, secrets: bool,
+    cluster: str, number: int, time: float, frame: Frame | None, path: str, latest: int, fault: MetFault | None = None, *,
+    secrets: bool,
 ) -> bytes:
     """The line of a frame, or of the end of a stream, whichever side ended it; ``path`` is what was
-    asked for, ``latest`` the number of the latest request.
+    asked for, ``latest`` the number of the latest request, ``fault`` what the stream has met.
     """
     line: Tree = {
         "type": "end" if frame is None else "event", "cluster": cluster, "number": number, "time": time, "latest": latest}
+    if fault is not None:
+        line |= _of_fault(fault)
     if frame is not None:
         line |= _content("event", frame.data, hide=not secrets and _hides(path), is_json=False)
     return dump(line)
+
+
+def _of_fault(fault: MetFault) -> Tree:
+    return {"fault": fault.names, "served": fault.served, "told": fault.told}
 
 
 def _hides(path: str) -> bool:

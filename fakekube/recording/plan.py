@@ -51,15 +51,20 @@ NO_COUNTERPART = "nothing there is known to stand for what it is about"
 NOT_OURS = "it is about what is not the test's own"
 BYTES = "it is protobuf, which is not translated: ask for JSON"
 EVERYBODY = "everybody may do everything where it was recorded"
+UNSERVED = "it met a fault, and was not done"
+UNTOLD = "a fault changed what it was answered"
 MASKED = "its values are masked: record them with --secrets"
 
 
 @dataclass
 class Step:
-    """One exchange; ``reason`` says why it is not played, if it is not."""
+    """One exchange; ``reason`` says why it is not played, if it is not, and ``uncompared`` why its
+    answer is not compared.
+    """
 
     exchange: Exchange
     reason: str = ""
+    uncompared: str = ""
 
 
 @dataclass
@@ -134,6 +139,8 @@ def plan(
     planner = _Planner(facts, cluster_scoped=cluster_scoped, alone=alone, groups=groups)
     for step in steps:
         step.reason = planner.reason(step.exchange)
+        fault = step.exchange.fault
+        step.uncompared = UNTOLD if fault is not None and not fault.told and not step.reason else ""
     _leave_out_looks(steps)
     named, there = dict[str, None](), dict[str, None]()
     for step in steps:
@@ -212,6 +219,8 @@ class _Planner:
             return OWN_PATH
         if info.subresource in NOT_ASKED_AGAIN or line.get("stream") in ("text", "session"):
             return LIVE
+        if exchange.fault is not None and not (exchange.fault.told or (exchange.fault.served and not exchange.is_read)):
+            return UNTOLD if exchange.fault.served else UNSERVED
         if exchange.code == 304:
             return CACHED
         if exchange.code == 401:

@@ -178,6 +178,9 @@ class _Play:
         if self._translation.lacks(exchange.info.name):
             step.reason = NO_COUNTERPART
             return
+        if step.uncompared:
+            await self._answer(exchange)
+            return
         self.played.outcomes.append(outcome)
         if exchange.is_watch:
             await self._watch(exchange, outcome)

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MOST_PENDING = 20_000
 """So many entries wait at most before they become lines."""
 PRIVATE = 0o600
-FRAME_FIELDS = 6
+FRAME_FIELDS = 7
 
 
 class Recorder:
@@ -128,7 +128,8 @@ class RecordedHandler:
         pending.append((  # not by a call, which costs as much as all of this
             self._cluster, number, test, began, time(), request.method, request.path, request.query, request.headers,
             request.canonical, "" if user is None else user.name, () if user is None else user.groups, request.body,
-            response.status, response.content_type, tuple(headers) if headers else (), response.body, stream))
+            response.status, response.content_type, tuple(headers) if headers else (), response.body, stream,
+            request.fault))
         if len(pending) >= MOST_PENDING:
             recorder.flush()
         return response
@@ -137,19 +138,19 @@ class RecordedHandler:
         """Note what a stream tells from now on; what kind it is."""
         if response.stream is None:
             return "session"
-        response.stream = _RecordedStream(response.stream, self, number, request.path)
+        response.stream = _RecordedStream(response.stream, self, number, request)
         return "watch" if response.is_watch else "text"
 
-    def told(self, number: int, frame: Frame | None, path: str) -> None:
-        """Take a frame, or the end, of the stream that answers a request for a path."""
-        self._recorder.add((self._cluster, number, self._time(), frame, path, self._number))
+    def told(self, number: int, frame: Frame | None, request: Request) -> None:
+        """Take a frame, or the end, of the stream that answers a request."""
+        self._recorder.add((self._cluster, number, self._time(), frame, request.path, self._number, request.fault))
 
 
 class _RecordedStream:
     """A stream whose frames are recorded on their way."""
 
-    def __init__(self, stream: Stream, handler: RecordedHandler, number: int, path: str) -> None:
-        self._stream, self._handler, self._number, self._path = stream, handler, number, path
+    def __init__(self, stream: Stream, handler: RecordedHandler, number: int, request: Request) -> None:
+        self._stream, self._handler, self._number, self._request = stream, handler, number, request
         self._sink: Sink | None = None
         self._ended = False
 
@@ -160,13 +161,13 @@ class _RecordedStream:
     def stop(self) -> None:
         if not self._ended:
             self._ended = True
-            self._handler.told(self._number, None, self._path)
+            self._handler.told(self._number, None, self._request)
         self._stream.stop()
 
     def send(self, frame: Frame) -> None:
         """As the Sink of the stream: note a frame and pass it on."""
         assert self._sink is not None
-        self._handler.told(self._number, frame, self._path)
+        self._handler.told(self._number, frame, self._request)
         self._sink.send(frame)
 
     def end(self) -> None:
@@ -174,5 +175,5 @@ class _RecordedStream:
         assert self._sink is not None
         if not self._ended:
             self._ended = True
-            self._handler.told(self._number, None, self._path)
+            self._handler.told(self._number, None, self._request)
         self._sink.end()

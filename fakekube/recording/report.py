@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery.types import Tree
 from fakekube.recording.outcomes import Outcome, Played
-from fakekube.recording.plan import Conversation
+from fakekube.recording.plan import Conversation, Step
 from fakekube.recording.player import PREFIX
 
 MOST_REASONS = 3
@@ -65,19 +65,20 @@ def of_plan(conversations: Sequence[Conversation], found: Found, *, alone: bool 
         yield f"  {count:5} {what}"
     if outside := [name for conversation in conversations for name in conversation.clusterwide]:
         yield f"and {len(outside)} objects without a namespace are made and deleted: {', '.join(sorted(set(outside)))}"
-    yield from _left_out(conversations)
+    yield from _by_reason("not played:", [(step, step.reason) for step in steps])
+    yield from _by_reason("not compared:", [(step, step.uncompared) for step in steps])
 
 
-def _left_out(conversations: Sequence[Conversation]) -> Iterator[str]:
+def _by_reason(title: str, steps: Sequence[tuple[Step, str]]) -> Iterator[str]:
+    """Lines on those of the steps that have a reason."""
     reasons: dict[str, Counter[str]] = {}
-    for conversation in conversations:
-        for step in conversation.steps:
-            if step.reason:
-                info = step.exchange.info
-                what = f"{info.verb} {info.resource}" if info.is_resource else step.exchange.path
-                reasons.setdefault(step.reason, Counter())[what] += 1
+    for step, reason in steps:
+        if reason:
+            info = step.exchange.info
+            what = f"{info.verb} {info.resource}" if info.is_resource else step.exchange.path
+            reasons.setdefault(reason, Counter())[what] += 1
     if reasons:
-        yield "not played:"
+        yield title
     for reason, counted in sorted(reasons.items()):
         shown = ", ".join(what for what, _ in counted.most_common(MOST_REASONS)) + (" ..." if len(counted) > MOST_REASONS else "")
         yield f"  {sum(counted.values()):5} {reason}: {shown}"
@@ -144,5 +145,8 @@ def tree(plays: Sequence[Played], found: Found) -> Tree:
                  {"request": str(outcome.step.exchange), "differences": [each._asdict() for each in outcome.differences]}
                  for outcome in played.outcomes],
              "notPlayed": [
-                 {"request": str(step.exchange), "reason": step.reason} for step in played.conversation.steps if step.reason]}
+                 {"request": str(step.exchange), "reason": step.reason} for step in played.conversation.steps if step.reason],
+             "notCompared": [
+                 {"request": str(step.exchange), "reason": step.uncompared}
+                 for step in played.conversation.steps if step.uncompared]}
             for played in plays]}

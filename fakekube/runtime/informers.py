@@ -24,16 +24,17 @@ class Informers:
     """The caches that all components of a manager share.
 
     ``detector`` proves that components change nothing of what they are only shown.
+    ``consistent`` as for ``Reflector``.
     """
 
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
         detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
-        presence: ResourcePresence | None = None,
+        presence: ResourcePresence | None = None, consistent: bool = False,
     ) -> None:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
         self.presence = presence
-        self.detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
+        self.detector, self._watch_timeout_seconds, self._consistent = detector, watch_timeout_seconds, consistent
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
         self._started = self._definitions_watched = False
 
@@ -53,6 +54,7 @@ class Informers:
                 self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
                 label_selector=label_selector, field_selector=field_selector, detector=self.detector,
                 watch_timeout_seconds=self._watch_timeout_seconds, presence=self.presence,
+                consistent=self._consistent,
             )
             if resource != CUSTOM_RESOURCE_DEFINITIONS:
                 informer.reflector.on_missing = self._await_definition

@@ -39,7 +39,8 @@ class Manager:
     unused resources wait. ``detector`` proves that components change nothing in their caches.
     ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them
     to count in. Where ``choices`` say who hears first, components have caches of their own, but for
-    those that ``process_of`` says to run in one process.
+    those that ``process_of`` says to run in one process; ``lists_consistently`` says of which
+    processes these begin with what the server holds, not with what a cache of it has.
     """
 
     def __init__(
@@ -48,14 +49,16 @@ class Manager:
         detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
         presence: ResourcePresence | None = None, metrics: Metrics | None = None,
         choices: "Choices | None" = None, process_of: Callable[[str], str] = str,
+        lists_consistently: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.tasks = tasks.child()
-        self._make_informers: Callable[[Client], Informers] = partial(
+        self._make_informers = partial(
             Informers, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
             watch_timeout_seconds=watch_timeout_seconds, presence=presence,
         )
         self.informers = self._make_informers(client)
         self._client, self._choices, self._process_of = client, choices, process_of
+        self._lists_consistently = lists_consistently
         self._informers_of: dict[str, Informers] = {}  # by process, where each has its own
         self._started = False
         self._root = Context(
@@ -151,7 +154,8 @@ class Manager:
         process = self._process_of(name)
         found = self._informers_of.get(process)
         if found is None:
-            found = self._informers_of[process] = self._make_informers(self._client.with_options(user_agent=process))
+            found = self._informers_of[process] = self._make_informers(
+                self._client.with_options(user_agent=process), consistent=self._lists_consistently(process))
             if self._started:
                 found.start()
         return found

@@ -63,7 +63,6 @@ POD = {
 def test_fields_of_pods_wherever_they_stand(key: tuple[str, str], prefix: str, obj: dict) -> None:
     """Given a pod, or what makes pods / then each field without an effect is named by its path."""
     assert told(*key, **obj) == [
-        f"fakekube stores {prefix}affinity.podAntiAffinity only: the scheduler does not look at affinity between pods",
         f"fakekube stores {prefix}volumes[1].hostPath only: containers see nothing of volumes",
         f"fakekube stores {prefix}containers[1].lifecycle.postStart only: it is not run"]
 
@@ -72,7 +71,7 @@ def test_a_usual_pod_is_not_warned_of() -> None:
     """Given a pod without any of the fields / then nothing is said."""
     assert told("", "pods", spec={"containers": [{"name": "a"}], "volumes": [{"name": "e", "emptyDir": {}}]}) == []
     assert told("apps", "deployments", spec={}) == []
-    assert len(POD_FIELDS) == 9
+    assert len(POD_FIELDS) == 5
 
 
 def test_it_is_asked_for() -> None:

@@ -13,10 +13,15 @@ from tests.exploration.history_of_seed import digest
 ROOT = Path(__file__).parents[2]
 
 
-def in_another_process(schedule, environment):
+def in_another_process(schedule, environment, module="history_of_seed"):
     return subprocess.run(
-        [sys.executable, "-m", "tests.exploration.history_of_seed", schedule], cwd=ROOT, env=environment,
+        [sys.executable, "-m", f"tests.exploration.{module}", schedule], cwd=ROOT, env=environment,
         capture_output=True, text=True, check=True).stdout
+
+
+def with_hashes(seed):
+    """An environment in which Python hashes by that seed."""
+    return {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": ":".join([str(ROOT), *sys.path])}
 
 
 async def test_one_seed_is_one_history_in_every_process():
@@ -29,8 +34,18 @@ async def test_one_seed_is_one_history_in_every_process():
     assert (await digest(schedule))[0] == here
     assert (await digest(schedule_of(6)))[0] != here
     for hash_seed in ("0", "1", "4711"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join([str(ROOT), *sys.path])}
-        assert in_another_process(schedule, environment).split()[0] == here
+        assert in_another_process(schedule, with_hashes(hash_seed)).split()[0] == here
+
+
+@pytest.mark.slow
+def test_one_seed_is_one_history_of_a_fleet():
+    """Given a manager that sends a Job to a worker, and a seed, when it runs in processes with
+    three hash seeds, then the event logs of all clusters are the same to the byte.
+    """
+    first, second, third = (
+        in_another_process(schedule_of(5), with_hashes(seed), "history_of_fleet") for seed in ("0", "1", "4711"))
+    assert first == second == third
+    assert in_another_process(schedule_of(6), with_hashes("0"), "history_of_fleet") != first
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

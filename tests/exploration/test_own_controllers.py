@@ -4,32 +4,27 @@ import pytest
 
 from fakekube import Cluster
 from fakekube.composition.controllermanager import component, parts_of
+from fakekube.composition.fleet import Fleet
 from fakekube.composition.installed import installed
 from fakekube.exploration.crashes import strategy_points
 from fakekube.exploration.oracles import Who, findings
 from fakekube.exploration.strategies import STRATEGIES
-from fakekube.exploration.targets import looked_at
+from fakekube.exploration.targets import looked_at, looked_at_in
 from fakekube.testing.history import History
 from fakekube.util.choices import Choices
-from tests.exploration.plays import addons
+from tests.exploration.plays import addons, multikueue
 from tests.exploration.plays.catalog import PLAYS, PROVING
+from tests.exploration.plays.play import stage_of
 from tests.exploration.plays.workloads import deployment, job
 
 MANY_SEEDS = range(1, 1001)
 QUICK = ["intermediate-states"]
 """Of add-ons, whose clusters take longer."""
+SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
 
-STALE = "it starts on a cache that is behind its own writes, as upstream's does where a list may be old (client-go before 0.35)"
 KNOWN = {
-    ("job", "stale-states"): f"{STALE}, and makes pods that it has made already",
-    ("grouped-job", "stale-states"): f"{STALE}: a pod without its group's Workload in the cache belongs to no group",
     ("tokens", "conflicts"):
         "whoever was faster with a Secret is heard of, thinks the token controller, as upstream's: here nobody was",
-    ("devices", "stale-states"): f"{STALE}, and makes a second claim for a pod, which stays unused",
-    ("job-set", "stale-states"): f"{STALE}: Jobs that have ended look active, and those go with the end of the JobSet",
-    ("ray-cluster", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",
-    ("ray-job", "stale-states"): f"{STALE}, and makes a second head, which it leaves to people to delete",
-    ("queued-jobs", "stale-states"): f"{STALE}: a Workload whose Job is not in the cache is finished",
 }
 """What does not hold, by play and strategy, with the reason."""
 
@@ -37,6 +32,9 @@ AGENTS = "kube-controller-manager,job-controller,deployment-controller"
 """Of kube-controller-manager, where components have caches of their own."""
 CALM = "1:0:eJyLjgUAARUAuQ"
 ALL_PLAYS = pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.name)
+FEW_OF_FLEETS = pytest.mark.parametrize(
+    "play", [pytest.param(play, marks=pytest.mark.slow) if play in multikueue.SLOW else play for play in PLAYS],
+    ids=lambda play: play.name)
 
 
 def test_no_component_is_left_out():
@@ -53,24 +51,26 @@ async def differing(play, target, strategies, seeds):
     return [str(point) for point in found.differing]
 
 
-@ALL_PLAYS
+@FEW_OF_FLEETS
 async def test_it_ends_as_undisturbed(play):
     """Given a controller and a story, when strategies try it, then the story ends as it does when
     nothing goes wrong.
     """
-    strategies = QUICK if play in addons.PLAYS else STRATEGIES
+    strategies = QUICK if play in SLOW_STARTS else STRATEGIES
     assert await differing(play, play.components[0], strategies, [1]) == []
 
 
-@ALL_PLAYS
+@FEW_OF_FLEETS
 async def test_no_oracle_accuses(play):
     """Given a story in which nothing goes wrong, when oracles look at everybody, then they find
     nothing.
     """
-    async with Cluster(schedule=Choices(0, ()), **play.options) as cluster:
-        await play.story(cluster)
-        who = [Who(target.user_agents, target.users) for target in looked_at(cluster)]
-        found = findings(History.of(cluster), list(cluster.apiserver.log), who)
+    async with stage_of(play, Choices(0, ())) as stage:
+        await play.story(stage)
+        looked = looked_at_in(stage) if isinstance(stage, Fleet) else [(stage, looked_at(stage))]
+        found = [finding for cluster, targets in looked for finding in findings(
+            History.of(cluster), list(cluster.apiserver.log),
+            [Who(target.user_agents, target.users) for target in targets])]
     assert [str(finding) for finding in found] == []
 
 
@@ -86,18 +86,18 @@ async def test_it_ends_as_undisturbed_with_many_seeds(play, target, strategy):
 
 
 async def differing_seeds(play, seeds):
-    async with Cluster(schedule=Choices(0, ()), **play.options) as cluster:
-        calm = await play.story(cluster)
+    async with stage_of(play, Choices(0, ())) as stage:
+        calm = await play.story(stage)
     found = []
     for seed in seeds:
-        async with Cluster(schedule=Choices(seed), **play.options) as cluster:
-            end = await play.story(cluster)
+        async with stage_of(play, Choices(seed)) as stage:
+            end = await play.story(stage)
         if end != calm:
             found.append((seed, end))
     return found
 
 
-@pytest.mark.parametrize("play", [play for play in PLAYS if play not in addons.PLAYS], ids=lambda play: play.name)
+@pytest.mark.parametrize("play", [play for play in PLAYS if play not in SLOW_STARTS], ids=lambda play: play.name)
 async def test_order_does_not_matter(play):
     """Given a story, when seeds decide what is late and who is first, then it ends as in the calm
     run.
@@ -124,6 +124,17 @@ async def test_a_job_makes_no_more_pods_than_it_needs(fault):
     async with Cluster(schedule=CALM, faults=[rule]) as cluster:
         (succeeded, _, _), ended = await job(cluster)
     assert (succeeded, len(ended)) == (3, 3)
+
+
+@pytest.mark.parametrize(("gates", "most"), [({}, 3), ({"WatchListClient": False}, 4)])
+async def test_a_job_makes_too_many_pods_only_where_a_list_may_be_old(gates, most):
+    """Given a Job controller that has made its pods and dies, when what it reads then comes from a
+    replica that has none of them, then it makes one too many where it takes what a cache has, and
+    three where it begins with what the server holds, as client-go does that streams lists.
+    """
+    [point] = (await strategy_points(job, "job", ["stale-states"], [10], feature_gates=gates)).points
+    assert point.error is None
+    assert len(point.end[1]) == most
 
 
 @pytest.mark.parametrize("release", ["1.37", "1.36"])

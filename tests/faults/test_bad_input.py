@@ -1,5 +1,6 @@
 """Plans that are wrong: where, and why; plans that are too large; and who may send one."""
 
+import asyncio
 import http.client
 import json
 import subprocess
@@ -16,7 +17,7 @@ from fakekube.composition.clusterfaults import read
 from fakekube.composition.options import OptionError
 from fakekube.faults.rules import FaultError, json_schema, rule_of, rules_of
 from fakekube.testing.background import BackgroundCluster
-from tests.faults.asking import ask, create, status
+from tests.faults.asking import MAPS, ask, create, status
 
 PATH = "/fakekube/v1/faults"
 HEAD = "apiVersion: fakekube.dev/v1\nkind: FaultPlan\nfaults:\n- {stale: true}\n- name: b\n"
@@ -36,7 +37,7 @@ WRONG = [
     ("  cut: before\n  latency: 1s\n", 5, "faults.1: a rule does one thing"),
     ("  cut: before\n  paths: version\n", 5, "faults.1: paths: 'version' is no path: it begins with /"),
     ("  cut: before\n- {name: b, stale: true}\n", 7, "two are called 'b'"),
-    ("  cut: before\n- 7\n", 7, "faults.2: input should be a valid dictionary"),
+    ("  cut: before\n- 7\n", 7, "faults.2: 7 is no rule"),
     ("  cut: before\nfault: []\n", 7, "fault: there is no such field: did you mean faults?"),
     ("  cut: before\n  until: 1s\n  after: 5s\n", 5, "faults.1: until (1 s) is not later than after (5 s)"),
 ]
@@ -86,30 +87,58 @@ async def test_there_are_bounds() -> None:
     """Given more rules, more patterns and longer ones than a cluster takes / when they are added at
     once, one by one, and over HTTP / then a sentence says how many it takes, and nothing was added.
     """
-    with pytest.raises(FaultError, match="faults: 10,001 are more than the 10,000 that a plan takes"):
-        rules_of([{"stale": True}] * 10_001)
+    with pytest.raises(FaultError, match="faults: 1,001 are more than the 1,000 that a plan takes"):
+        rules_of([{"stale": True}] * 1_001)
     for name in ("names", "namespaces", "users", "userAgents", "components", "paths", "resources"):
         with pytest.raises(FaultError, match=r": 1,001 are more than the 1,000 that a rule takes"):
             rule_of({"cut": "before", name: ["/x"] * 1001})
         with pytest.raises(FaultError, match="one has more than 1024 characters"):
             rule_of({"cut": "before", name: "/" + "x" * 1024})
+        with pytest.raises(FaultError, match=r"one has more than 32 of \* and \?"):
+            rule_of({"cut": "before", name: "/" + "x*" * 33})
+    with pytest.raises(FaultError, match=r"101 patterns with \* and \? are more than the 100 that a rule takes"):
+        rule_of({"cut": "before", "names": ["a*"] * 60, "users": ["a?"] * 41})
     async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
-        cluster.faults.add_all(rules_of([{"stale": True, "optional": True}] * 10_000))
-        with pytest.raises(FaultError, match="there are 10,000 faults, and a cluster takes no more"):
+        cluster.faults.add_all(rules_of([{"stale": True, "optional": True}] * 1_000))
+        with pytest.raises(FaultError, match="there are 1,000 faults, and a cluster takes no more"):
             cluster.faults.add(stale=True)
         answer = await ask(cluster, "POST", PATH, {"faults": [{"stale": True}]})
         assert (answer.status, status(answer)["message"]) == (
-            400, "10,001 faults are more than the 10,000 that a cluster takes")
-        assert len(cluster.faults) == 10_000
+            400, "1,001 faults are more than the 1,000 that a cluster takes")
+        assert len(cluster.faults) == 1_000
 
 
 async def test_the_largest_patterns_are_searched_for_in_linear_time() -> None:
-    """Given a thousand patterns that would take other engines for ever / when a name that nearly
-    fits is asked for / then it is answered.
+    """Given a hundred patterns that would take other engines for ever / when a name that nearly
+    fits is asked for, by a client whose name is a megabyte / then it is answered.
     """
     async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
-        cluster.faults.add(error="Timeout", names=["*a" * 300 + str(number) for number in range(1000)], optional=True)
+        cluster.faults.add(error="Timeout", names=["*a" * 16 + str(number) for number in range(100)], optional=True)
+        cluster.faults.add(error="Timeout", user_agents="*a" * 16 + "b" + "?" * 16, optional=True)
         assert (await create(cluster, "a" * 250)).status == 201
+        assert (await ask(cluster, "GET", MAPS, agent="ab" * 500_000)).status == 200
+
+
+async def test_a_plan_is_read_in_turns() -> None:
+    """Given a plan of a thousand rules / when it is sent, and told / then others have their turns
+    meanwhile, and no request meets a rule before all hold; of one that is wrong at its end none
+    does.
+    """
+    def plan(last: object) -> dict[str, object]:
+        rules: list[object] = [{"name": f"r{number}", "cut": "before", "optional": True} for number in range(999)]
+        return {"faults": [*rules, last]}
+
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        for last, code, count in (({"cut": "soon"}, 400, 0), ({"stale": True, "optional": True}, 200, 1_000)):
+            held: list[int] = []
+            sending = asyncio.ensure_future(ask(cluster, "POST", PATH, plan(last)))
+            while not sending.done():
+                held.append(len(cluster.faults))
+                await asyncio.sleep(0)
+            assert (await sending).status == code
+            assert len(cluster.faults) == count
+            assert len(held) > 15
+            assert set(held) <= {0, count}
 
 
 # editors

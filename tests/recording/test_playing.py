@@ -30,6 +30,8 @@ from fakekube.recording.plan import (
     NOT_OURS,
     SAYS_FOR_ALL,
     SYSTEM_NAMESPACE,
+    UNSERVED,
+    UNTOLD,
     Conversation,
     Step,
     other_setup,
@@ -38,6 +40,7 @@ from fakekube.recording.plan import (
 from fakekube.recording.player import play_all
 from fakekube.recording.recorder import Recorder
 from fakekube.recording.report import Found, of_plan, of_plays, totals
+from tests.recording.faulty import FAULTS, faulty_story
 
 JOB: dict[str, Any] = {"metadata": {"name": "j"}, "spec": {"completions": 2, "parallelism": 2, "template": {"spec": {
     "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
@@ -521,3 +524,23 @@ async def test_a_real_cluster_does_not_differ(request: pytest.FixtureRequest) ->
         await client.close()
     assert [each for each in told(result) if not each.startswith("state")] == []
     assert (result.failure, result.left) == ("", [])
+
+
+async def test_what_met_a_fault_is_no_difference() -> None:
+    """Given a test whose requests met faults, when they are played where there are none, then no
+    answer differs: what was never done is not played, what was committed is, and an answer that a
+    fault has made is not compared; the plan says so.
+    """
+    conversation = await recorded(faulty_story, controllers="", nodes=0, faults=FAULTS)
+    steps = [(str(step.exchange).rpartition("/")[2], step.reason, step.uncompared) for step in conversation.steps]
+    assert steps == [
+        ("configmaps?watch=true", UNTOLD, ""), ("configmaps", UNSERVED, ""), ("configmaps", "", UNTOLD), ("configmaps", "", ""),
+        ("configmaps", "", ""), ("configmaps", "", ""), ("configmaps?resourceVersion=0", UNTOLD, ""), ("configmaps", "", "")]
+    lines = list(of_plan([conversation], Found("there", "1.37")))
+    assert lines[-5:] == [
+        "not played:", f"      2 {UNTOLD}: watch configmaps, list configmaps", f"      1 {UNSERVED}: create configmaps",
+        "not compared:", f"      1 {UNTOLD}: create configmaps"]
+    async with Cluster(nodes=0, controllers="") as cluster:
+        result = await played(conversation, cluster)
+    assert told(result) == []
+    assert len(result.outcomes) == 4

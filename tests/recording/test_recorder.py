@@ -10,10 +10,11 @@ from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.resources import CONFIG_MAPS, JOBS, PODS, SECRETS
 from fakekube.composition.options import OptionError
-from fakekube.recording import exchanges
+from fakekube.recording import exchanges, har
 from fakekube.recording.exchanges import Recording
 from fakekube.recording.lines import RecordingError
 from fakekube.recording.recorder import Recorder
+from tests.recording.faulty import FAULTS, faulty_story
 
 JOB = {"metadata": {"name": "j"}, "spec": {"template": {"spec": {
     "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
@@ -187,3 +188,22 @@ async def test_bodies_that_are_no_json() -> None:
     assert third["body"] == {}
     assert first["code"] == 201
     assert all(json.loads(line) for line in b"".join(kept.lines).splitlines())
+
+
+async def test_what_met_a_fault_says_so() -> None:
+    """Given a test with faults, when it is recorded, then each request that met one names it, and
+    says whether the server did what was asked, and whether the answer is its own; in an HTTP
+    archive its comment does.
+    """
+    kept = Kept()
+    async with Cluster(nodes=0, clock="manual", controllers="", record=kept.recorder, faults=FAULTS) as cluster:
+        await faulty_story(cluster)
+    met = {one.fault.names: (one.method, one.fault.served, one.fault.told) for one in kept.recording.exchanges if one.fault}
+    assert met == {
+        "busy": ("POST", False, False), "ambiguous": ("POST", True, False), "lost": ("POST", True, True),
+        "slow": ("POST", True, True), "behind": ("GET", True, False), "silent": ("GET", True, False)}
+    assert [one.fault for one in kept.recording.exchanges][-1] is None
+    entries = json.loads(har.archive(kept.recording))["log"]["entries"]
+    assert [entry["comment"] for entry in entries if "comment" in entry] == [
+        "met the fault silent", "met the fault busy; the server did not do what was asked", "met the fault ambiguous",
+        "met the fault lost", "met the fault slow", "met the fault behind"]

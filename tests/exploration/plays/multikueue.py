@@ -10,7 +10,7 @@ from fakekube_controllers.kueue.names import CLUSTER_QUEUES, WORKLOADS
 from tests.exploration.plays.play import Play, all_of, load, one_of
 
 FLEET, WORKERS = "manager,worker1,worker2", ("worker1", "worker2")
-CONTROLLERS = "job,garbagecollector,namespace,podgc,scheduler,kubelet,kueue"
+CONTROLLERS = "job,garbagecollector,scheduler,kubelet,kueue"
 QUEUES = """
 - {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}
 - apiVersion: kueue.x-k8s.io/v1beta2
@@ -92,7 +92,7 @@ async def _left(fleet, resource, *paths):
 async def dispatched_job(fleet):
     await _set_up(fleet)
     await load(fleet["manager"], JOB % "1m")
-    await fleet.advance("20m")
+    await fleet.advance("8m")
     return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
 
 
@@ -104,21 +104,21 @@ async def lost_worker(fleet):
     fleet.cut("worker1")
     await fleet.advance("5m")
     fleet.mend("worker1")
-    await fleet.advance("30m")
+    await fleet.advance("10m")
     return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
 
 
 async def replaced_worker(fleet):
     """It is away for so long that its Job begins anew on the other one, and comes back."""
     await _set_up(fleet, second="2")
-    await load(fleet["manager"], JOB % "2h")
+    await load(fleet["manager"], JOB % "30m")
     await fleet.advance("1m")
     [local] = (await fleet["manager"].client.list(WORKLOADS, "default")).items
     lost = local["status"]["clusterName"]
     fleet.cut(lost)
-    await fleet.advance("30m")
+    await fleet.advance("20m")
     fleet.mend(lost)
-    await fleet.advance("4h")
+    await fleet.advance("45m")
     return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
 
 
@@ -126,18 +126,18 @@ async def dispatched_pods(fleet):
     await _set_up(fleet)
     for name in ("a", "b"):
         await load(fleet["manager"], MEMBER % name)
-    await fleet.advance("20m")
+    await fleet.advance("8m")
     return await _queues(fleet), await _left(fleet, PODS, "status.phase")
 
 
 async def dispatched_job_set(fleet):
     await _set_up(fleet)
     await load(fleet["manager"], JOBSET % ("1m", "1m"))
-    await fleet.advance("20m")
+    await fleet.advance("8m")
     return await _queues(fleet), await _left(fleet, JOBSETS, "spec.suspend", "status.terminalState"), await _left(fleet, PODS)
 
 
-OPTIONS = {"fleet": FLEET, "nodes": 1, "controllers": CONTROLLERS}
+OPTIONS = {"fleet": FLEET, "nodes": 1, "controllers": CONTROLLERS, "members": {"manager": {"nodes": 0}}}
 BOTH = ("manager/kueue", "worker1/kueue")
 PLAYS = (
     Play("dispatched-job", dispatched_job, BOTH, OPTIONS),
@@ -146,3 +146,5 @@ PLAYS = (
     Play("dispatched-pods", dispatched_pods, BOTH, OPTIONS),
     Play("dispatched-job-set", dispatched_job_set, BOTH, {**OPTIONS, "controllers": f"{CONTROLLERS},jobset"}),
 )
+SLOW = (*PLAYS[1:3], PLAYS[4])
+"""Left out of quick tests."""

@@ -8,20 +8,30 @@ from typing import Any, NamedTuple
 import orjson
 import yaml
 
+from fakekube import Cluster
 from fakekube.client.resources import PODS
+from fakekube.composition.fleet import Fleet, names_of
 from fakekube.util.treediff import MISSING, value_at
 
 
 class Play(NamedTuple):
     """A story, the components of a cluster that it proves, and the options of that cluster.
 
-    What the story returns is names and states, so that two runs that go well return the same.
+    What the story returns is names and states, so that two runs that go well return the same. With
+    the option ``fleet`` it is a story of several clusters.
     """
 
     name: str
     story: Callable[[Any], Awaitable[Any]]
     components: tuple[str, ...]
     options: Mapping[str, Any] = MappingProxyType({})
+
+
+def stage_of(play, schedule):
+    """The cluster or the fleet of a play, with a schedule."""
+    names = names_of(play.options.get("fleet", ""))
+    options = {name: value for name, value in play.options.items() if name != "fleet"}
+    return Fleet(*names, schedule=schedule, **options) if names else Cluster(schedule=schedule, **options)
 
 
 @cache
