@@ -8,7 +8,8 @@ from fakekube.composition.clocks import clock_of
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
 from fakekube.util.clusterclock import ClusterClock
-from fakekube.util.driver import Driver, driver_for
+from fakekube.util.driver import Driver
+from fakekube.util.drivers import driver_for
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import finish
 

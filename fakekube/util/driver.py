@@ -25,7 +25,6 @@ from fakekube.util.durations import LATEST, Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.sleepers import SPINNING_TURNS, quiet_beside_sleepers
 from fakekube.util.tasks import Tasks, turn
-from fakekube.util.wallclock import RealClock
 
 if TYPE_CHECKING:
     from fakekube.util.transit import Transit
@@ -59,9 +58,6 @@ STUCK_SECONDS = 10.0
 
 SHOWN_TASKS = 10
 """How many tasks that line names."""
-
-POLL_SECONDS = 0.01
-"""How often a predicate is asked while time is real."""
 
 
 class Stalled(Exception):
@@ -165,6 +161,7 @@ class VirtualDriver(Driver):
     clock: ManualClock
     _alarm: asyncio.TimerHandle | None = None
     _controlled = False
+    _callers = 0  # who wait to move time: they come before the pump
 
     def __init__(self, clock: ManualClock, activity: Activity, outside: ClientsOutside | None = None) -> None:
         super().__init__(clock, activity, outside)
@@ -296,7 +293,8 @@ class VirtualDriver(Driver):
             tasks.spawn(self._pump(), "clock pump")
 
     async def _pump(self) -> None:
-        """Fire the next timer whenever nothing is in flight and one is pending that pulls time.
+        """Fire the next timer whenever nothing is in flight, nobody is called to move time, and a
+        timer is pending that pulls it.
 
         A controller that requeues for ever would burn a core and whole virtual years while a test
         thinks; so where timers change nothing the pump goes slowly.
@@ -315,6 +313,8 @@ class VirtualDriver(Driver):
             while self.outside.wait(grace_seconds) and not self._moving.locked():
                 await self.outside.grant(grace_seconds)
             async with self._moving:
+                if self._callers:
+                    continue
                 await self._quiet()
                 due = clock.next_due()
                 if due is not None and due > clock.time() and self.outside.wait(grace_seconds):
@@ -383,7 +383,11 @@ class VirtualDriver(Driver):
 
     async def __aenter__(self) -> None:
         """Be the only one to move time, and heard of when that takes long."""
-        await self._moving.acquire()
+        self._callers += 1
+        try:
+            await self._moving.acquire()
+        finally:
+            self._callers -= 1
         self._controlled = True
         self.outside.call()
         if self._alarm is None:
@@ -425,73 +429,5 @@ class VirtualDriver(Driver):
             yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {max(0.0, min(daemons)):g} s"
 
 
-class RealDriver(Driver):
-    """Waits while a RealClock or a ScaledClock runs by itself, or moves it on.
-
-    So the same tests can run in real time.
-    """
-
-    clock: RealClock
-
-    def __init__(self, clock: RealClock, activity: Activity, outside: ClientsOutside | None = None) -> None:
-        super().__init__(clock, activity, outside)
-        self._moving = asyncio.Lock()
-
-    async def settle(self, *, grace: Duration | None = None) -> None:
-        """Return once nothing is in flight."""
-        await self._quiet()
-        self.raise_failure()
-
-    async def _quiet(self) -> None:
-        await turn()
-        await self.activity.wait_idle()
-        await turn()
-
-    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
-        """Let time pass at once; every timer in it fires at its own instant.
-
-        Then the clock runs on.
-        """
-        seconds, clock = seconds_of(duration), self.clock
-        async with self._moving:
-            with clock.held():
-                await self._quiet()
-                end = clock.time() + seconds
-                while (due := clock.next_due()) is not None and due <= end and self._failure is None:
-                    clock.fire_next()
-                    await self._quiet()
-                clock.move_to(end)
-                await self._quiet()
-                while (due := clock.next_due()) is not None and due <= end and self._failure is None:
-                    clock.fire_next()  # lazy ones, that time came past
-                    await self._quiet()
-        self.raise_failure()
-
-    async def run_until(
-        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
-    ) -> None:
-        """Ask the predicate until it holds.
-
-        Without ``within`` it waits for ever, unless the clock is paused.
-        """
-        limit = None if within is None else seconds_of(within)
-        started = self.clock.time()
-        while not await self._holds(predicate):
-            if self.clock.paused and self.activity.idle:
-                raise self._stalled("the clock is paused", predicate)
-            if limit is not None and self.clock.time() > started + limit:
-                raise self._stalled(f"{text_of(limit)} have passed", predicate)
-            await asyncio.sleep(POLL_SECONDS)
-        self.raise_failure()
-
-
 def _seconds(duration: Duration | None) -> float | None:
     return None if duration is None else seconds_of(duration)
-
-
-def driver_for(clock: Clock, activity: Activity, outside: ClientsOutside | None = None) -> Driver:
-    """The driver that fits a clock."""
-    if isinstance(clock, ManualClock):
-        return VirtualDriver(clock, activity, outside)
-    assert isinstance(clock, RealClock), f"nobody knows how to move {clock!r}"
-    return RealDriver(clock, activity, outside)

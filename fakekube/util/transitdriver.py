@@ -3,7 +3,8 @@
 from fakekube.util.activity import Activity
 from fakekube.util.choices import Choices
 from fakekube.util.clock import Clock, ManualClock
-from fakekube.util.driver import Driver, VirtualDriver, driver_for
+from fakekube.util.driver import Driver, VirtualDriver
+from fakekube.util.drivers import driver_for
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.sleepers import quiet_beside_sleepers
 from fakekube.util.transit import Transit

@@ -18,7 +18,7 @@ from fakekube.runtime import controller
 from fakekube.runtime.ownership import ControllerRefManager
 from fakekube.runtime.standalone import run_components
 from fakekube.util.activity import Activity
-from fakekube.util.driver import RealDriver
+from fakekube.util.drivers import RealDriver
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 from fakekube.util.wallclock import RealClock

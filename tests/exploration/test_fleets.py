@@ -54,17 +54,20 @@ async def test_seeds_take_turns_between_clusters(strategy):
 
 
 @pytest.mark.parametrize(("operator", "outcome"), [("copies_then_notes", "failed"), ("copies_once", "passed")])
-def test_the_marker(pytester, operator, outcome):
+@pytest.mark.parametrize("asked", [
+    'strategies="intermediate-states", target="here/NAME", oracles="all"', 'crash_points="here/NAME"'])
+def test_the_marker(pytester, asked, operator, outcome):
     """Given a test with a fleet and a target in one of its clusters, when it is run with a
-    strategy, then it fails where the operator has the bug, and the story says where it died.
+    strategy, or with every crash point, then it fails where the operator has the bug, and the story
+    says where it died.
     """
     result, told = ran(pytester, f"""
 import pytest
 from tests.exploration.buggy.fleets import {operator}
 from tests.exploration.test_fleets import copied
 
-@pytest.mark.fakekube(fleet="here,there", nodes=0, controllers="", extra=[{operator}], strategies="intermediate-states",
-                      target="here/{operator.replace("_", "-")}", oracles="all", explore=8)
+@pytest.mark.fakekube(fleet="here,there", nodes=0, controllers="", extra=[{operator}],
+                      {asked.replace("NAME", operator.replace("_", "-"))}, explore=8)
 async def test_it(fake_fleet):
     assert await copied(fake_fleet) == 1
 """)

@@ -8,7 +8,8 @@ import pytest
 from fakekube.util.activity import Activity
 from fakekube.util.clock import START, AutoClock, Clock, ManualClock
 from fakekube.util.clusterclock import ClockError, ClusterClock
-from fakekube.util.driver import Stalled, driver_for
+from fakekube.util.driver import Stalled
+from fakekube.util.drivers import driver_for
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock, ScaledClock
 

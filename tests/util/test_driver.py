@@ -8,7 +8,8 @@ import pytest
 
 from fakekube.util.activity import Activity
 from fakekube.util.clock import AutoClock, ManualClock
-from fakekube.util.driver import Stalled, VirtualDriver, driver_for
+from fakekube.util.driver import Stalled, VirtualDriver
+from fakekube.util.drivers import driver_for
 from fakekube.util.tasks import Tasks
 from fakekube.util.wallclock import ScaledClock
 
@@ -259,6 +260,32 @@ async def test_auto_clock_stands_still_for_daemons_and_for_work(activity):
     for _ in range(200):
         await asyncio.sleep(0)
     assert clock.time() == start + 2
+    await tasks.close()
+
+
+async def test_a_call_goes_before_an_auto_clock(activity):
+    """Given an auto clock with a timer that is near, when calls follow one another, then each finds
+    the time where the one before has left it; once something else is awaited, time goes on.
+    """
+    clock, tasks, fired = AutoClock(activity=activity), Tasks(), []
+    driver = driver_for(clock, activity)
+    driver.start(tasks)
+    for seconds in (11, 30, 100):
+        clock.call_later(seconds, fired.append, seconds)
+    await driver.settle()
+    start = clock.time()
+    await driver.advance("10s")
+    assert (clock.time() - start, fired) == (10, [])
+    await driver.settle()
+    await driver.advance("10s")
+    assert (clock.time() - start, fired) == (20, [11])
+    await driver.run_until(lambda: 30 in fired)
+    assert (clock.time() - start, fired) == (30, [11, 30])
+    await driver.advance("1s")
+    assert clock.time() - start == 31
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert (clock.time() - start, fired) == (100, [11, 30, 100])
     await tasks.close()
 
 

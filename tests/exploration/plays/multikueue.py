@@ -5,6 +5,7 @@ of no manager.
 """
 
 from fakekube.client.resources import JOBS, PODS, SECRETS
+from fakekube.testing.history import History
 from fakekube_controllers.jobset.names import JOBSETS
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, WORKLOADS
 from tests.exploration.plays.play import Play, all_of, load, one_of
@@ -89,11 +90,18 @@ async def _left(fleet, resource, *paths):
     return [await all_of(cluster, resource, "metadata.name", *paths) for cluster in fleet.values()]
 
 
+def _made(fleet, resource):
+    """How many objects of a resource there ever were, in each cluster: nothing runs twice."""
+    return [sum(change.type == "ADDED" and change.resource == resource.group_resource for change in History.of(cluster).changes)
+            for cluster in fleet.values()]
+
+
 async def dispatched_job(fleet):
     await _set_up(fleet)
     await load(fleet["manager"], JOB % "1m")
     await fleet.advance("8m")
-    return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    left = await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    return await _queues(fleet), left, _made(fleet, PODS)
 
 
 async def lost_worker(fleet):
@@ -105,7 +113,8 @@ async def lost_worker(fleet):
     await fleet.advance("5m")
     fleet.mend("worker1")
     await fleet.advance("10m")
-    return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    left = await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    return await _queues(fleet), left, _made(fleet, PODS)
 
 
 async def replaced_worker(fleet):
@@ -119,7 +128,8 @@ async def replaced_worker(fleet):
     await fleet.advance("20m")
     fleet.mend(lost)
     await fleet.advance("45m")
-    return await _queues(fleet), await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    left = await _left(fleet, JOBS, "spec.suspend", "status.succeeded"), await _left(fleet, PODS)
+    return await _queues(fleet), left, _made(fleet, PODS)
 
 
 async def dispatched_pods(fleet):
@@ -127,14 +137,15 @@ async def dispatched_pods(fleet):
     for name in ("a", "b"):
         await load(fleet["manager"], MEMBER % name)
     await fleet.advance("8m")
-    return await _queues(fleet), await _left(fleet, PODS, "status.phase")
+    return await _queues(fleet), await _left(fleet, PODS, "status.phase"), _made(fleet, PODS)
 
 
 async def dispatched_job_set(fleet):
     await _set_up(fleet)
     await load(fleet["manager"], JOBSET % ("1m", "1m"))
     await fleet.advance("8m")
-    return await _queues(fleet), await _left(fleet, JOBSETS, "spec.suspend", "status.terminalState"), await _left(fleet, PODS)
+    left = await _left(fleet, JOBSETS, "spec.suspend", "status.terminalState"), await _left(fleet, PODS)
+    return await _queues(fleet), left, _made(fleet, PODS)
 
 
 OPTIONS = {"fleet": FLEET, "nodes": 1, "controllers": CONTROLLERS, "members": {"manager": {"nodes": 0}}}
