@@ -136,7 +136,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; and the async fixture, where some plugin runs async tests."""
+    """The marker; and the async fixture, where some plugin runs async tests.
+
+    Raises UsageError for a schedule that is none, or of another version.
+    """
     known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD, CLAIMS, EXPLORE, *EXPLORING))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
@@ -144,6 +147,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from fakekube.testing.recorded import RecordedTests
 
         manager.register(RecordedTests(Path(file), secrets=config.getoption("--fakekube-record-secrets")), RECORDED)
+    if schedule := config.getoption("--fakekube-schedule"):
+        from fakekube.util.choices import Choices, ScheduleError
+
+        try:
+            Choices.of(schedule)
+        except ScheduleError as error:
+            raise pytest.UsageError(f"--fakekube-schedule: {error}") from error
     if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
         from fakekube.testing import async_fixtures
 

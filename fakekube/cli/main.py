@@ -17,7 +17,7 @@ from fakekube.cli.clusteroptions import addon_config, cluster_options, where
 from fakekube.cli.commandline import CommandLine
 from fakekube.cli.demos.commands import demo
 from fakekube.cli.exploring import explore
-from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
+from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION, MOST_NODES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -89,14 +89,16 @@ def schema(name: str) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @where
 @addon_config
+@click.option("--nodes", type=click.IntRange(0, MOST_NODES), default=0, metavar="N", help=(
+    "Nodes that the kubelet registers there, beside those that there are."))
 @click.option("--lease", default="", metavar="NAME", help=(
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
 @click.option("--webhook-host", default="127.0.0.1", show_default=True, metavar="IP", help=(
     "An address of this machine at which the cluster's API server reaches the webhooks and the APIs of an add-on."))
 def run(
-    names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...],
-    webhook_host: str, addon_config: tuple[str, ...],
+    names: tuple[str, ...], server: str | None, kubeconfig: str | None, nodes: int, lease: str,
+    feature_gates: tuple[str, ...], webhook_host: str, addon_config: tuple[str, ...],
 ) -> None:
     """Run controllers and add-ons against any cluster.
 
@@ -107,7 +109,7 @@ def run(
     from fakekube.composition.options import addon_configs, switches
 
     run_there(
-        names, server, kubeconfig, lease=lease, gates=switches(feature_gates), webhook_host=webhook_host,
+        names, server, kubeconfig, nodes=nodes, lease=lease, gates=switches(feature_gates), webhook_host=webhook_host,
         configs=addon_configs(addon_config))
 
 

@@ -56,8 +56,8 @@ def show_definitions(names: tuple[str, ...]) -> None:
 
 
 def run(
-    names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, lease: str, gates: dict[str, bool], webhook_host: str,
-    configs: Mapping[str, Any] = MappingProxyType({}),
+    names: tuple[str, ...], server: str | None, kubeconfig: str | None, *, nodes: int, lease: str, gates: dict[str, bool],
+    webhook_host: str, configs: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Run them until Ctrl-C, each with its configuration. Raises OptionError, ClickException."""
     from fakekube.apimachinery.errors import APIError
@@ -68,17 +68,21 @@ def run(
 
     if idle := [name for name in configs if name not in names]:
         raise OptionError(f"there is a configuration for {idle[0]}, which is not to run")
+    if nodes and controllermanager.KUBELET not in names:
+        raise OptionError("--nodes are registered by the kubelet, which is not to run")
     parts = [made(name, configs.get(name, True)) for name in names]
     try:
         with suppress(asyncio.CancelledError):
-            asyncio.run(_run(client_of(server, kubeconfig), parts, lease, gates, webhook_host))
+            asyncio.run(_run(client_of(server, kubeconfig), parts, nodes, lease, gates, webhook_host))
     except APIError as error:
         raise click.ClickException(error.message) from error
     except (ConfigError, TransportError, WrongOption) as error:
         raise click.ClickException(str(error)) from error
 
 
-async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, bool], webhook_host: str) -> None:
+async def _run(
+    client: "Client", parts: list[Any], nodes: int, lease: str, gates: dict[str, bool], webhook_host: str,
+) -> None:
     from fakekube.composition.apiserviceserver import APIServiceServer
     from fakekube.composition.webhookserver import WebhookServer
     from fakekube.runtime.standalone import run_components
@@ -110,7 +114,7 @@ async def _run(client: "Client", parts: list[Any], lease: str, gates: dict[str, 
             await api_server.register()
             click.echo(f"running {', '.join(one.name for one in components)}; Ctrl-C ends it", err=True)
             await run_components(
-                client, components, version=version, gates=_gates(version, gates), lease=lease,
+                client, components, version=version, gates=_gates(version, gates), options={"nodes": nodes}, lease=lease,
                 on_start=managers.append)
     finally:
         await client.close()

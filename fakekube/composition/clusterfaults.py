@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.controlplane import OutgoingCalls
     from fakekube.composition.world import Membership
+    from fakekube.storage.memory import Bucket, Record
     from fakekube.util.clock import Clock
     from fakekube.util.driver import Driver
     from fakekube.util.rng import Rng
@@ -177,6 +178,14 @@ class ClusterFaults:
         storage = self._server().storage
         storage.expire(storage.revision, watches=True)
 
+    def touch(self, resource: GroupResource, namespace: str, name: str) -> bool:
+        """Give a stored object a new version; False where there is none."""
+        bucket, record = self._stored(resource, namespace, name)
+        if bucket is None or record is None:
+            return False
+        bucket.update(record.tree(), record)
+        return True
+
     def kind_of(self, resource: GroupResource) -> str:
         """The name of the kind of a resource; that of the resource where there is none."""
         kind = self._server().resources.stored.get(resource)
@@ -215,6 +224,15 @@ class ClusterFaults:
 
     def labels_of(self, resource: GroupResource, namespace: str, name: str) -> Mapping[str, str] | None:
         """The labels of a stored object, None where there is none."""
-        bucket = self._server().buckets.existing(resource)
-        record = bucket.get(namespace, name) if bucket is not None else None
+        _, record = self._stored(resource, namespace, name)
         return None if record is None else record.labels
+
+    def _stored(self, resource: GroupResource, namespace: str, name: str) -> "tuple[Bucket | None, Record | None]":
+        """An object as a request names it, and where it is: the path of a Namespace is in one, its
+        own.
+        """
+        server = self._server()
+        kind, bucket = server.resources.stored.get(resource), server.buckets.existing(resource)
+        if kind is None or bucket is None:
+            return None, None
+        return bucket, bucket.get(namespace if kind.namespaced else "", name)

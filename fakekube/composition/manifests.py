@@ -81,7 +81,9 @@ def _text_of(path: Path) -> str:
 
 def _unpacked(document: object, name: str) -> Iterator[Tree]:
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str) or "apiVersion" not in document:
-        raise OptionError(f"{name}: a document without apiVersion and kind is no manifest")
+        is_file = isinstance(document, str) and document.endswith(ENDINGS)
+        hint = f": for a file of that name say Path({document!r})" if is_file else ""
+        raise OptionError(f"{name}: a document without apiVersion and kind is no manifest{hint}")
     if document["kind"] == "List" and isinstance(document.get("items"), list):
         for item in document["items"]:
             yield from _unpacked(item, name)

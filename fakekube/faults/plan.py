@@ -66,6 +66,11 @@ class Server(Protocol):
     def compact(self) -> None:
         """Let no past state be read any more."""
 
+    def touch(self, resource: GroupResource, namespace: str, name: str) -> bool:
+        """Give a stored object a new version, as when somebody changes it and takes that back;
+        False where there is none.
+        """
+
     def kind_of(self, resource: GroupResource) -> str:
         """The name of the kind of a resource; that of the resource where there is none."""
 

@@ -33,6 +33,7 @@ class FaultPoint:
     def __init__(self, faults: Faults, server: Server) -> None:
         self._faults, self._server = faults, server
         self._sinks: dict[OpenWatch, FaultySink] = {}
+        self._touched: dict[tuple[GroupResource, str, str], float] = {}  # when, by object
         faults.on_change.append(self._changed)
 
     async def __call__(self, info: RequestInfo, request: Request, serve: Serve) -> Response:
@@ -103,12 +104,33 @@ class FaultPoint:
             return Response(503, cut=0)
         if rule.crash and await self._server.crash(rule.crash):
             return Response(503, cut=0)
+        if rule.error == "Conflict" and self._touch(fault.name, info, request):
+            return await serve(info, request)
         if rule.error == "Conflict" and info.verb == "delete":
             resource = GroupResource(info.group, self._server.kind_of(GroupResource(info.group, info.resource)))
             raise answers.deletion_conflict(resource, info.name, version_named(info, request), self._server.revision)
         if rule.error is not None:
             return answers.answer(rule, info)
         return Response(503, cut=0) if rule.cut == "before" else None
+
+    def _touch(self, fault: str, info: RequestInfo, request: Request) -> bool:
+        """Let somebody have been faster with the object that a request names. Whoever waits for
+        the change that a conflict stands for is told of it.
+
+        False where it is not stored here, and where somebody was faster at this moment already:
+        who tries again as soon as he is told would do so for ever, and no time would pass.
+        """
+        cause, now = CAUSE.get(), self._faults.clock.time()
+        touched = GroupResource(info.group, info.resource), info.namespace, info.name
+        self._touched = {key: time for key, time in self._touched.items() if time == now}
+        if touched in self._touched:
+            return False
+        self._touched[touched] = now
+        CAUSE.set(Cause(now, "PUT", request.path, request.user.name if request.user is not None else "", THIEF, None, fault))
+        try:
+            return self._server.touch(*touched)
+        finally:
+            CAUSE.set(cause)
 
     async def _sleep(self, seconds: float) -> bool:
         """Wait; whether the state is still there in which the request came. If not, its connection

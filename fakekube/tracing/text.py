@@ -21,7 +21,7 @@ def offset_text(seconds: float) -> str:
     """``+1h02m05s``."""
     whole = int(seconds)
     hours, minutes = divmod(whole // 60, 60)
-    rest = f"{seconds - whole // 60 * 60:g}"
+    rest = f"{round(seconds - whole // 60 * 60, 6):g}"  # what is less is an error of floats
     text = f"{hours}h{minutes:02}m" if hours else f"{minutes}m" if minutes else ""
     return f"+{text}{rest}s"
 

@@ -44,6 +44,8 @@ def test_crds_prints_what_kubectl_applies(fakekube: Run) -> None:
     (("run", "sites:nobody"), "'sites:nobody' names nothing that can be imported"),
     (("run", "sites:sites", "--server", "http://127.0.0.1:1"), "127.0.0.1"),
     (("run", "job", "--server", "http://127.0.0.1:1", "--feature-gates", "Nothing=maybe"), "Nothing"),
+    (("run", "job", "--server", "http://127.0.0.1:1", "--nodes", "3"), "registered by the kubelet, which is not to run"),
+    (("run", "kubelet", "--server", "http://127.0.0.1:1", "--nodes", "-1"), "-1 is not in the range"),
 ])
 def test_what_cannot_be_meant_is_told_in_a_sentence(fakekube: Run, arguments: tuple[str, ...], text: str) -> None:
     """Given a mistake, when the command runs, then one line says what is wrong."""
@@ -88,6 +90,24 @@ def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_pa
         assert process.stderr.read() == ""
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     assert server.get(path)[1]["items"] == []
+
+
+def test_a_kubelet_registers_nodes_on_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
+    """Given a server without nodes and kubelets, when a kubelet with two nodes runs there, then
+    they are registered.
+    """
+    server = serve("--nodes", "0", "--controllers", "")
+    with subprocess.Popen(
+            [*FAKEKUBE, "run", "kubelet", "--nodes", "2", "--kubeconfig", str(server.kubeconfig)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running kubelet; Ctrl-C ends it\n"
+        for name in ("node-0", "node-1"):
+            found = server.get_once_there(f"/api/v1/nodes/{name}")
+            assert found["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(START_SECONDS) == 0
+        assert process.stderr.read() == ""
 
 
 def test_an_operator_brings_several_webhooks_in_one_configuration(serve: Callable[..., Serving], tmp_path: Path) -> None:

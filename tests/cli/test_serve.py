@@ -135,6 +135,7 @@ def test_a_port_that_is_taken_is_told(fakekube: Run) -> None:
 
 @pytest.mark.parametrize(("manifest", "text"), [
     ("kind: ConfigMap", "a document without apiVersion and kind is no manifest"),
+    ("job.yaml", "is no manifest: for a file of that name say Path('job.yaml')"),
     ("a: [", "did not find expected node content"),
     ("apiVersion: v1\nkind: Fridge\nmetadata: {name: a}", 'no matches for kind "Fridge" in version "v1"'),
     ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B, namespace: default}", 'Invalid value: "A_B"'),

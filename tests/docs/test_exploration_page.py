@@ -7,7 +7,8 @@ from fakekube.util.choices import DELAYS_SECONDS, MOST_IN_LINE
 from fakekube.util.timers import MOST_OF_ONE_INSTANT
 from tests.docs.test_readme import ROOT, of_page, python
 
-OPTIONS = ("-q", "-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
+OPTIONS = ("-q", "-o", "asyncio_default_fixture_loop_scope=function")
+"""Nothing that a reader would have to say in a file of theirs."""
 
 
 def ran(folder: Path, *arguments: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from fakekube.exploration.oracles import ORACLES
 from fakekube.exploration.strategies import STRATEGIES
 from tests.docs.test_exploration_page import ran
-from tests.docs.test_readme import ROOT, of_page
+from tests.docs.test_readme import ROOT, of_page, python
 
 
 def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
@@ -21,6 +21,23 @@ def test_the_secret_is_missed_as_the_page_says(tmp_path: Path) -> None:
     command = re.search(r"pytest (\S+::test_there_is_a_secret) --fakekube-schedule (\S+)", told)
     assert command is not None
     assert "1 failed" in ran(tmp_path, str(test), "--fakekube-schedule", command[2])
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: work}
+spec: {completions: 2, template: {spec: {restartPolicy: Never, containers: [{name: main, image: work}]}}}
+"""
+
+
+def test_crash_points_are_tried_as_the_page_says(tmp_path: Path) -> None:
+    """Given the lines of the page and a Job, when they run, then the Job controller dies after each
+    of its writes, and each run ends as the calm one.
+    """
+    (tmp_path / "job.yaml").write_text(JOB)
+    told = python(tmp_path, "-c", of_page("strategies.md", "crash points"))
+    assert re.fullmatch(r"[1-9]\d* crash points\n", told)
 
 
 def test_the_claims_hold_as_the_page_says(tmp_path: Path) -> None:

@@ -242,6 +242,20 @@ async def test_it(fake_cluster): pass
     assert result.ret != 0
 
 
+@pytest.mark.parametrize(("text", "words"), [
+    ("7:17", "--fakekube-schedule: the schedule '7:17' is of version 7"), ("17", "--fakekube-schedule: '17' is no schedule"),
+    ("1:1:AAAA", "--fakekube-schedule: the deviations of the schedule cannot be read")])
+def test_a_schedule_that_is_none_is_refused_before_any_test_runs(pytester, text, words):
+    """Given a schedule of another version, or none, on the command line, when pytest begins, then a
+    sentence says so, and nothing else.
+    """
+    pytester.makepyfile(PROJECT + "async def test_it(fake_cluster): pass")
+    result = pytester.runpytest_subprocess(*OPTIONS, "--fakekube-schedule", text)
+    [line] = [line for line in result.errlines if line]
+    assert words in line
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
 @pytest.mark.parametrize(("test", "operator"), [(ONE_POD, "two_children"), (NOTHING_LOST, "overwrites")])
 def test_a_race_is_found_within_200_seeds(pytester, test, operator):
     """Given operators that trust a cache that is behind, when they are explored, then a seed fails,

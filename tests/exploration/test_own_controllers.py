@@ -22,12 +22,6 @@ QUICK = ["intermediate-states"]
 """Of add-ons, whose clusters take longer."""
 SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
 
-KNOWN = {
-    ("tokens", "conflicts"):
-        "whoever was faster with a Secret is heard of, thinks the token controller, as upstream's: here nobody was",
-}
-"""What does not hold, by play and strategy, with the reason."""
-
 AGENTS = "kube-controller-manager,job-controller,deployment-controller"
 """Of kube-controller-manager, where components have caches of their own."""
 CALM = "1:0:eJyLjgUAARUAuQ"
@@ -46,7 +40,6 @@ def test_no_component_is_left_out():
 
 
 async def differing(play, target, strategies, seeds):
-    strategies = [strategy for strategy in strategies if (play.name, strategy) not in KNOWN]
     found = await strategy_points(play.story, target, strategies, seeds, **play.options)
     return [str(point) for point in found.differing]
 

@@ -100,7 +100,7 @@ CASES = [
     await cluster.advance("1m")
     assert len(await names(cluster, PODS)) == 1
 """),
-    Case("slow-deliveries", "slow.overwrites", "slow.versioned", "hears of configmaps .* late", """
+    Case("slow-deliveries", "slow.overwrites", "slow.versioned", "(hears of|watch of) configmaps .* (late|stands still)", """
     await change(cluster, wanted="1")
     await change(cluster, wanted="2")
     await change(cluster, color="blue")

@@ -6,10 +6,14 @@ import orjson
 import pytest
 
 from fakekube import Cluster
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apis.catalog import definitions_of
+from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, Resource
 from fakekube.faults.plan import FaultNeverMet
+from fakekube.faults.point import THIEF
 from fakekube.schema.protobuf.codec import ProtobufCodec
+from fakekube.testing.history import History
 from tests.faults.asking import ADMIN, MAPS, ask, create, status
 from tests.faults.test_errors import quiet
 
@@ -71,12 +75,35 @@ async def test_what_names_a_version_meets_a_conflict(write: str) -> None:
             if is_faulty:
                 assert list(cluster.apiserver.log)[-1].fault == "fault-1"
                 cluster.faults.clear()
-                assert (await sent(cluster, method, content_type, body_of(version))).status == 200
+                assert (await sent(cluster, method, content_type, body_of(version))).status == 409
+                newer = status(await ask(cluster, "GET", f"{MAPS}/a"))["metadata"]["resourceVersion"]
+                assert (await sent(cluster, method, content_type, body_of(newer))).status == 200
                 assert list(cluster.apiserver.log)[-1].conditional
     assert [(answer.status, status(answer)["reason"]) for answer in told] == [(409, "Conflict")] * 2
     words = [status(answer)["message"].partition("in record (") for answer in told]
     assert words[0][0] == words[1][0]
     assert method == "DELETE" or words[0][0] == MODIFIED
+
+
+@pytest.mark.parametrize(("resource", "where"), [(CONFIG_MAPS, "default"), (NAMESPACES, "")])
+async def test_whoever_waits_for_the_change_hears_of_it(resource: Resource, where: str) -> None:
+    """Given an object, when an update of it meets a conflict, then there is an event of a newer
+    version of the object, by somebody else, in which nothing else is different; an update of that
+    version is taken.
+    """
+    async with quiet() as cluster:
+        client = cluster.client
+        before = await client.create(resource, {"metadata": {"name": "a"}}, where)
+        with cluster.faults.add(error="Conflict"), pytest.raises(APIError, match="the object has been modified"):
+            await client.update(resource, before)
+        [_, change] = [change for change in History.of(cluster).changes if change.object["metadata"]["name"] == "a"]
+        after = change.object
+        assert change.type == "MODIFIED"
+        assert change.cause is not None
+        assert (change.cause.user_agent, change.cause.fault) == (THIEF, "fault-1")
+        assert after["metadata"].pop("resourceVersion") != before["metadata"].pop("resourceVersion")
+        assert after == before
+        await client.update(resource, await client.get(resource, "a", where))
 
 
 @pytest.mark.parametrize("write", [write for write in WRITES if "protobuf" not in write])
