@@ -175,10 +175,11 @@ class Response:
     With status 101 neither does: ``session`` is what the connection is for from then on.
     ``is_watch`` says that the stream tells of changes of objects. ``cut``: the connection breaks
     after so many bytes of the body, with 0 before the head, and where a stream has begun, with its
-    end; None, as nearly always: it does not.
+    end; None, as nearly always: it does not. ``tree`` gives what ``body`` says, shared and
+    read-only, where that is known without parsing.
     """
 
-    __slots__ = ("_completion", "_headers", "body", "content_type", "cut", "is_watch", "session", "status", "stream")
+    __slots__ = ("_completion", "_headers", "body", "content_type", "cut", "is_watch", "session", "status", "stream", "tree")
 
     def __init__(
         self, status: int = 200, body: bytes = b"", content_type: str = "application/json", headers: Headers | None = None,
@@ -188,6 +189,7 @@ class Response:
         self.status, self.body, self.content_type, self.is_watch = status, body, content_type, is_watch
         self._headers: Headers = [] if headers is None else headers
         self.stream, self.session, self.cut = stream, session, cut
+        self.tree: Callable[[], Tree] | None = None
         self._completion: Callable[[Headers], Headers] | None = None
 
     @property

@@ -42,9 +42,6 @@ _WORDS: dict[str, Json] = {
     for word in words.split()
 }
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-# nothing is tried twice: digits that end in something else would cost the square of their number
-_JSON_FLOAT = re.compile(
-    rb"[:\[,]\s*+-?(?:[0-9]{19,}+|[0-9]++(?:\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++))\s*+[,}\]]")
 _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][01]+"), 2),
           (re.compile(r"[-+]?0[oO]?[0-7]+"), 8),
           (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
@@ -78,7 +75,7 @@ def load(body: bytes, *, canonical: bool = False) -> tuple[Json, list[str]]:
     """
     tree = _json(body)
     if tree is not None and (canonical or not duplicates.may_repeat(body, tree)):
-        return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
+        return _through_json(tree) if _has_float(tree) else _sorted(tree), []
     reader = _Reader(body)
     value = next(reader.documents(), None)
     return _through_json(value) if reader.has_floats else _sorted(value), reader.repeated
@@ -109,6 +106,15 @@ def _json(body: bytes) -> Json:
     if may_be_deep(body) and is_deep(tree):
         raise YAMLError(_TOO_DEEP)
     return tree
+
+
+def _has_float(value: Json) -> bool:
+    """Whether there is a float anywhere in a value, as a number is that 64 bits do not hold."""
+    for item in value.values() if isinstance(value, dict) else value:
+        kind = item.__class__
+        if kind is float or ((kind is dict or kind is list) and _has_float(item)):
+            return True
+    return False
 
 
 def _sorted(value: Json) -> Json:

@@ -59,7 +59,10 @@ def turns(loop: Loop, frame: list[Any]) -> Iterable[Any]:
     """What the first variable is, turn by turn, for the caller to put into the frame; the second is
     put there already. Raises EvaluationError.
     """
-    ranged = loop.range(frame)
+    return _turns(loop.range(frame), loop, frame)
+
+
+def _turns(ranged: Any, loop: Loop, frame: list[Any]) -> Iterable[Any]:
     if isinstance(ranged, list | tuple):
         return _numbered(ranged, frame, loop.second) if loop.second else ranged
     if isinstance(ranged, dict):
@@ -93,11 +96,13 @@ def quantifier(loop: Loop, predicate: Code, cost: int, *, stops_at: bool) -> Cod
     """``all`` and ``exists``: the first False or True ends it, and hides errors before it."""
     condition = _CONDITION_COST[stops_at]
     each, first = condition + _ACCUMULATOR_COST + cost, loop.first
+    ranged_by, is_plain = loop.range, not loop.second
 
     def run(frame: list[Any]) -> bool:
         failed: EvaluationError | None = None
         decided = False
-        for element in turns(loop, frame):
+        ranged = ranged_by(frame)
+        for element in ranged if is_plain and ranged.__class__ is list else _turns(ranged, loop, frame):
             frame[first] = element
             if decided:
                 _spend(frame, condition)

@@ -4,7 +4,7 @@ Upstream: interpreter/interpretable.go and interpreter/attributes.go.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakekube.cel import costs, errors, folds, spending, values
 from fakekube.cel.errors import EvaluationError
@@ -77,6 +77,9 @@ def local(index: int) -> Code:
 
 _HELD = frozenset({folds.Unread, folds.Failure})
 
+Step = tuple[str, str, bool]
+"""The key of a field, its name, and whether null is no value."""
+
 
 def field_of_variable(index: int, key: str, name: str, *, absent_nulls: bool) -> Code:
     """A field of a variable of the environment; ``absent_nulls`` says that null is no value."""
@@ -108,6 +111,31 @@ def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
     return run
 
 
+class Path(NamedTuple):
+    """A variable of the environment, and selections from it, from the first to the last."""
+
+    slot: int
+    steps: tuple[Step, ...] = ()
+
+
+def at_path(path: Path) -> Code:
+    """What ``field`` would give for one field after the other."""
+    index, steps = path
+
+    def run(frame: list[Any]) -> Any:
+        value = frame[index]
+        for key, name, absent_nulls in steps:
+            try:
+                value = value[key]
+            except KeyError:
+                raise errors.no_such_key(name) from None
+            if value is None and absent_nulls:
+                raise errors.no_such_key(name)
+        return value
+
+    return run
+
+
 def dynamic_field(operand: Code, key: str) -> Code:
     """A field of something that is known at run time only."""
 
@@ -129,6 +157,27 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
         if isinstance(value, list | tuple):
             list_index(key)
         return isinstance(value, dict) and key in value and not (absent_nulls and value[key] is None)
+
+    return run
+
+
+def has_field_at_path(path: Path, key: str, otherwise: Code, *, absent_nulls: bool) -> Code:
+    """The same of what is at a path; ``otherwise`` computes it where that is no object, or is not
+    there.
+    """
+    index, steps = path
+
+    def run(frame: list[Any]) -> Any:
+        value = frame[index]
+        for step, _, nulls in steps:
+            if value.__class__ is not dict or step not in value:
+                return otherwise(frame)
+            value = value[step]
+            if value is None and nulls:
+                return otherwise(frame)
+        if value.__class__ is not dict:
+            return otherwise(frame)
+        return key in value and not (absent_nulls and value[key] is None)
 
     return run
 
@@ -209,14 +258,15 @@ def optional_index(operand: Code, key: Code, *, absent_nulls: bool = False) -> C
 
 
 def logical(terms: Sequence[Code], spent: Sequence[int], *, decisive: bool) -> Code:
-    """``||`` if True decides, ``&&`` if False does; the others cost when they are computed."""
-    otherwise = not decisive
+    """``||`` if True decides, ``&&`` if False does. ``spent`` is what each costs when it is
+    computed; nothing for the first.
+    """
+    otherwise, costed = not decisive, [*zip(terms, spent, strict=True)]
 
     def run(frame: list[Any]) -> bool:
         failed: EvaluationError | None = None
-        for position, term in enumerate(terms):
-            if position:
-                frame[0] -= spent[position]
+        for term, cost in costed:
+            frame[0] -= cost
             try:
                 value: Any = term(frame)
             except EvaluationError as error:
@@ -294,6 +344,33 @@ def equals_text(left: Code, text: str, *, negated: bool) -> Code:
         shorter = min(len(value), size)
         frame[0] -= 1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR)
         return (value == text) is not negated
+
+    return run
+
+
+def all_equal_texts(index: int, compared: Sequence[tuple[str, str, int]], otherwise: Code) -> Code:
+    """``&&`` of fields of a loop's variable that are compared with constants, as loops over
+    conditions have it. Of each the key, the text, and what it costs to get to it.
+
+    ``otherwise`` computes the same where a field is no string.
+    """
+    sized = [(key, text, len(text), cost) for key, text, cost in compared]
+
+    def run(frame: list[Any]) -> Any:
+        value, spent = frame[index], 0
+        if value.__class__ is not dict:
+            return otherwise(frame)
+        for key, text, size, cost in sized:
+            found = value.get(key)
+            if found.__class__ is not str:
+                return otherwise(frame)
+            shorter = min(len(found), size)
+            spent += cost + (1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR))
+            if found != text:
+                frame[0] -= spent
+                return False
+        frame[0] -= spent
+        return True
 
     return run
 

@@ -35,13 +35,15 @@ class Plan(NamedTuple):
     """How a part is computed, and what it costs whenever it is computed without error.
 
     ``decl`` is set if the code gives what stands in a tree, which has to be converted before
-    anything but a selection uses it.
+    anything but a selection uses it. ``path`` is set if the code does nothing but select from a
+    variable of the environment.
     """
 
     code: Code
     cost: int
     form: Form = Form.VALUE
     decl: DeclType | None = None
+    path: operators.Path | None = None
 
 
 class Planner:
@@ -59,7 +61,7 @@ class Planner:
         if raw.decl is None:
             return raw
         assert raw.decl.convert is not None
-        return raw._replace(code=operators.converted(raw.code, raw.decl.convert), decl=None)
+        return raw._replace(code=operators.converted(raw.code, raw.decl.convert), decl=None, path=None)
 
     def raw(self, node: tree.Expression) -> Plan:
         """The plan of a part, whose value may have to be converted.
@@ -105,15 +107,9 @@ class Planner:
         found = self.names.get(declaration.name)
         if found is None:
             found = self.names[declaration.name] = self.slot()
-        return Plan(operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl))
-
-    def variable(self, node: tree.Expression) -> int | None:
-        """Where in the frame a variable of the environment stands; None for any other part."""
-        if not isinstance(node, tree.Ident) or node.declaration is None:
-            return None
-        if node.declaration.constant or any(node.name in scope for scope in self._scopes):
-            return None
-        return self.names.get(node.declaration.name)
+        return Plan(
+            operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl),
+            operators.Path(found))
 
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
@@ -125,15 +121,21 @@ class Planner:
         cost, form = _selected(operand)
         nulls = _absent_nulls(of)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key, absent_nulls=nulls), cost)
+            code = operators.has_field(operand.code, key, absent_nulls=nulls)
+            if operand.path is not None:
+                code = operators.has_field_at_path(operand.path, key, code, absent_nulls=nulls)
+            return Plan(code, cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            index = self.variable(node.operand)
-            if index is None:
+            path = operand.path
+            if path is None:
                 code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
             else:
-                code = operators.field_of_variable(index, key, node.field, absent_nulls=nulls)
-            return Plan(code, cost, form, _below(operand.decl, node.field))
+                path = operators.Path(path.slot, (*path.steps, (key, node.field, nulls)))
+                code = operators.at_path(path)
+                if len(path.steps) == 1:
+                    code = operators.field_of_variable(path.slot, key, node.field, absent_nulls=nulls)
+            return Plan(code, cost, form, _below(operand.decl, node.field), path)
         if types.is_optional(of):
             inner = of.parameters[0]
             key = inner.fields[node.field].key if isinstance(inner, types.ObjectType) else node.field
@@ -220,8 +222,30 @@ class Planner:
         """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
         terms = [self.plan(argument) for argument in node.arguments]
         decisive = node.function == "_||_"
-        code = operators.logical([term.code for term in terms], [term.cost for term in terms], decisive=decisive)
+        spent = [0, *(term.cost for term in terms[1:])]
+        code = operators.logical([term.code for term in terms], spent, decisive=decisive)
+        compared = [] if decisive else [*filter(None, map(self.compared_text, node.arguments))]
+        if len(compared) == len(terms) and len({index for index, _, _ in compared}) == 1:
+            costed = [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
+            code = operators.all_equal_texts(compared[0][0], costed, code)
         return Plan(code, terms[0].cost)
+
+    def compared_text(self, node: tree.Expression) -> tuple[int, str, str] | None:
+        """Of a field of a loop's variable that is compared with a constant: where the variable
+        stands in the frame, the key of the field, and the constant; None for any other part.
+        """
+        if not isinstance(node, tree.Call) or node.function != "_==_":
+            return None
+        field, text = node.arguments
+        if not (isinstance(text, tree.Literal) and isinstance(text.value, str) and field.type.kind is Kind.STRING):
+            return None
+        if not isinstance(field, tree.Select) or field.test_only or field.declaration is not None:
+            return None
+        operand, of = field.operand, field.operand.type
+        if not isinstance(operand, tree.Ident) or not isinstance(of, types.ObjectType) or self.raw(field).decl is not None:
+            return None
+        scope = next((scope for scope in reversed(self._scopes) if operand.name in scope), None)
+        return None if scope is None else (scope[operand.name][0], of.fields[field.field].key, text.value)
 
     def conditional(self, node: tree.Call) -> Plan:
         """``a ? b : c``."""

@@ -94,9 +94,10 @@ class Client:
 
     async def _write(
         self, method: str, path: str, query: Query | None, body: Json, content_type: str = JSON, *, read_answer: bool,
+        shared: bool,
     ) -> Tree:
         if read_answer:
-            return await self._rest.tree(method, path, query, body, content_type)
+            return await self._rest.tree(method, path, query, body, content_type, shared=shared)
         await self._rest.send(method, path, query, body, content_type)
         return {}
 
@@ -140,6 +141,7 @@ class Client:
     async def create(
         self, resource: Resource, obj: Tree, namespace: str = "", *, subresource: str = "", name: str = "",
         field_manager: str = "", field_validation: str = "", dry_run: bool = False, read_answer: bool = True,
+        shared: bool = False,
     ) -> Tree:
         """Create an object; its namespace is the argument, or else its own.
 
@@ -147,25 +149,27 @@ class Client:
 
         With ``name`` and ``subresource``: post to what is below an object: ``binding``,
         ``eviction``, ``token``. Without ``read_answer`` the answer is not parsed, and an empty tree
-        comes back.
+        comes back. With ``shared`` the answer may be one that others have, too: it is read-only,
+        and in the server's process not parsed.
         """
         obj = parameters.with_type(resource, obj)
         path = self._path(resource, namespace or meta.namespace_of(obj), name, subresource)
         query = parameters.write_options(field_manager, field_validation, dry_run)
-        return await self._write("POST", path, query, obj, read_answer=read_answer)
+        return await self._write("POST", path, query, obj, read_answer=read_answer, shared=shared)
 
     async def update(
         self, resource: Resource, obj: Tree, *, subresource: str = "", field_manager: str = "",
-        field_validation: str = "", dry_run: bool = False,
+        field_validation: str = "", dry_run: bool = False, shared: bool = False,
     ) -> Tree:
         """Replace an object.
 
-        With a resourceVersion in it: APIError 409 when it was changed meanwhile.
+        With a resourceVersion in it: APIError 409 when it was changed meanwhile. ``shared`` is as
+        in ``create``.
         """
         obj = parameters.with_type(resource, obj)
         path = self._path(resource, meta.namespace_of(obj), meta.name_of(obj), subresource)
         query = parameters.write_options(field_manager, field_validation, dry_run)
-        return await self._rest.tree("PUT", path, query, obj)
+        return await self._rest.tree("PUT", path, query, obj, shared=shared)
 
     async def update_status(
         self, resource: Resource, obj: Tree, *, field_manager: str = "", dry_run: bool = False,
@@ -177,13 +181,14 @@ class Client:
         self, resource: Resource, name: str, namespace: str = "", body: Json = None, *,
         type: PatchType = "merge",  # noqa: A002 - the word that everybody knows it by
         subresource: str = "", field_manager: str = "", field_validation: str = "", force: bool = False,
-        dry_run: bool = False, read_answer: bool = True,
+        dry_run: bool = False, read_answer: bool = True, shared: bool = False,
     ) -> Tree:
         """Change an object by a patch of one of four types.
 
         ``apply`` (server-side apply) creates what is missing, and ``force`` takes fields from other
         managers instead of raising APIError 409; its field manager is the user agent's, unless one
-        is named. Without ``read_answer`` the answer is not parsed, and an empty tree comes back.
+        is named. Without ``read_answer`` the answer is not parsed, and an empty tree comes back;
+        ``shared`` is as in ``create``.
         """
         if type == "apply":
             field_manager = field_manager or self._rest.user_agent.partition("/")[0]
@@ -191,7 +196,8 @@ class Client:
                 body = parameters.with_type(resource, body)
         query = parameters.write_options(field_manager, field_validation, dry_run, force=force)
         path = self._path(resource, namespace, name, subresource)
-        return await self._write("PATCH", path, query, body, PATCH_CONTENT_TYPES[type], read_answer=read_answer)
+        return await self._write(
+            "PATCH", path, query, body, PATCH_CONTENT_TYPES[type], read_answer=read_answer, shared=shared)
 
     async def delete(
         self, resource: Resource, name: str, namespace: str = "", *, propagation_policy: str = "", uid: str = "",

@@ -48,15 +48,18 @@ class RESTClient:
             await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True)))
 
     async def tree(
-        self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON,
+        self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON, *,
+        shared: bool = False,
     ) -> Tree:
-        """What the server answers to such a request, parsed.
+        """What the server answers to such a request, parsed. With ``shared`` others may have the
+        tree, too, and nobody changes it: a server of this process then has nothing to parse.
 
         Raises APIError as ``request`` does.
         """
         encoded = b"" if body is None else orjson.dumps(body)
         response = await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True))
-        return _parsed(_accepted(response), method, path)
+        answer = _accepted(response)
+        return answer.tree() if shared and answer.tree is not None else _parsed(answer, method, path)
 
     async def find(self, path: str, query: Query | None = None) -> Tree | None:
         """What the server answers to a GET;

@@ -4,7 +4,7 @@ to the new.
 Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go.
 """
 
-import re
+from string import hexdigits
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,7 +22,9 @@ from fakekube.schema.decode import DecodeError
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
 
-_LONG_NUMBER = re.compile(rb"[0-9A-Fa-f_]{16}")  # what may be an integer that 64 bits do not hold, in any notation
+# what may be an integer that 64 bits do not hold, in any notation, once its digits are all alike
+_ALIKE = bytes(ord("0") if chr(byte) in f"{hexdigits}_" else ord(" ") for byte in range(256))
+_LONG_NUMBER = b"0" * 16
 # the minor number of the release that looks at a patch before it looks for the object
 BODY_FIRST_SINCE = 37
 
@@ -49,7 +51,7 @@ def apply_of(
         raise errors.bad_request(
             f"error decoding {what}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
-    config: Tree = (gojson.untyped(value) if _LONG_NUMBER.search(request.body) else value) or {}
+    config: Tree = (gojson.untyped(value) if _LONG_NUMBER in request.body.translate(_ALIKE) else value) or {}
 
     def transform(old: Tree | None) -> Tree:
         tree = fields.apply(

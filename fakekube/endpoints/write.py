@@ -85,7 +85,9 @@ def written_answer(scope: Scope, request: Request, form: Form, written: Written)
     record = written.record
     status = 201 if written.created else 200
     data = record.data if record is not None and scope.kind.conversion is None else None
-    if data is not None and form.plain:
+    if data is not None and record is not None and form.plain:
         # the bytes that are stored: nothing is decoded or encoded again
-        return Response(status, data + b"\n")
+        answer = Response(status, data + b"\n")
+        answer.tree = record.tree
+        return answer
     return object_answer(scope, request, form, written.tree, status=status, data=data)

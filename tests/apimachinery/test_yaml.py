@@ -1,9 +1,18 @@
 import cProfile
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakekube.apimachinery import yaml
+
+TEXTS = st.text("ab1.e-: ", max_size=6)
+NUMBERS = st.one_of(st.integers(-2**63, 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False))
+JSON_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), TEXTS, NUMBERS),
+    lambda below: st.one_of(st.lists(below, max_size=3), st.dictionaries(TEXTS, below, max_size=3)))
 
 
 @pytest.mark.spec("API-026")
@@ -113,3 +122,12 @@ def test_json_is_yaml_too() -> None:
     """
     assert yaml.load(b'{"b": 1.0, "a": [true, null]}') == ({"a": [True, None], "b": 1}, [])
     assert yaml.load(b'{"a": 1, "a": 2}') == ({"a": 2}, ['line 1: key "a" already set in map'])
+
+
+@given(value=JSON_VALUES)
+def test_json_is_read_as_yaml_is(value: Any) -> None:
+    """given any JSON object, when it is read the short way, then it is what reading it as YAML
+    gives, whole floats made integers
+    """
+    body = orjson.dumps({"value": value})
+    assert repr(yaml.load(body, canonical=True)[0]) == repr(yaml.load(b" " + body)[0])

@@ -14,8 +14,9 @@ from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.inprocess import InProcess
 from fakekube.client.kubeconfig import ConfigError, load_client
-from fakekube.client.resources import JOBS, NODES, PODS, SERVICE_ACCOUNTS
+from fakekube.client.resources import CONFIG_MAPS, JOBS, NODES, PODS, SERVICE_ACCOUNTS
 from fakekube.client.transport import TransportError
+from fakekube.composition.cluster import Cluster
 from fakekube.server.http import HttpServer
 from fakekube.util.activity import Activity
 from fakekube.util.wallclock import RealClock
@@ -314,3 +315,23 @@ async def test_a_version_is_asked_for_only_where_it_is_said(server):
     await client.get(WEBS, "a", resource_version="7")
     await client.get(WEBS, "a")
     assert [dict(request.query) for request in server.requests[asked:]] == [{"resourceVersion": ["7"]}, {}]
+
+
+async def test_answers_that_are_shared():
+    """Given a server in this process and the same behind HTTP When what is written is asked for as
+    shared Then it is what it would be otherwise, and within the process the very object that
+    others have."""
+    async with Cluster(clock="manual", controllers="") as cluster:
+        inside = cluster.client
+        made = await inside.create(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"n": "1"}}, "default", shared=True)
+        assert made == await inside.get(CONFIG_MAPS, "a", "default")
+        changed = await inside.patch(CONFIG_MAPS, "a", "default", {"data": {"n": "2"}}, shared=True)
+        assert changed == await inside.get(CONFIG_MAPS, "a", "default")
+        assert changed is cluster.apiserver.storage.bucket(CONFIG_MAPS.group_resource).get("default", "a").tree()
+        again = await inside.update(CONFIG_MAPS, {**changed, "data": {"n": "3"}}, shared=True)
+        assert again == await inside.get(CONFIG_MAPS, "a", "default")
+        async with HttpServer(cluster.apiserver, clock=RealClock()) as http:
+            outside = Client(HTTP(http.url), user_agent="test/1")
+            told = await outside.patch(CONFIG_MAPS, "a", "default", {"data": {"n": "4"}}, shared=True)
+            assert told == await inside.get(CONFIG_MAPS, "a", "default")
+            await outside.close()

@@ -89,7 +89,7 @@ async def test_there_are_bounds() -> None:
     """
     with pytest.raises(FaultError, match="faults: 1,001 are more than the 1,000 that a plan takes"):
         rules_of([{"stale": True}] * 1_001)
-    for name in ("names", "namespaces", "users", "userAgents", "components", "paths", "resources"):
+    for name in ("names", "namespaces", "clusters", "users", "userAgents", "components", "paths", "resources"):
         with pytest.raises(FaultError, match=r": 1,001 are more than the 1,000 that a rule takes"):
             rule_of({"cut": "before", name: ["/x"] * 1001})
         with pytest.raises(FaultError, match="one has more than 1024 characters"):

@@ -38,8 +38,8 @@ async def patch(
     client: Client, resource: Resource, obj: ReadOnlyTree, update: Update, *, subresource: str = "", strict: bool = True,
     retry_on_conflict: bool = False,
 ) -> Tree | None:
-    """Write what ``update`` changes in a copy of ``obj``; what the server answers, or None if that
-    is nothing.
+    """Write what ``update`` changes in a copy of ``obj``; what the server answers, read-only, or
+    None if that is nothing.
 
     ``strict``: APIError 409 where the object has changed meanwhile; ``retry_on_conflict`` reads it
     again then and calls ``update`` anew.
@@ -54,7 +54,7 @@ async def patch(
         if strict:
             body.setdefault("metadata", {})["resourceVersion"] = meta.resource_version_of(obj)
         try:
-            return await client.patch(resource, name, namespace, body, subresource=subresource)
+            return await client.patch(resource, name, namespace, body, subresource=subresource, shared=True)
         except APIError as error:
             if not tries_left or not is_conflict(error):
                 raise

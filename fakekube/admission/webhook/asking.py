@@ -13,13 +13,12 @@ from fakekube.admission.webhook import review
 from fakekube.admission.webhook.configurations import Hook
 from fakekube.admission.webhook.review import InvalidResponse, Verdict
 from fakekube.apimachinery import errors
-from fakekube.apimachinery.admission_requests import Denied
+from fakekube.apimachinery.admission_requests import AdmissionRequest, Denied
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.util import tasks
-from fakekube.webhooks.callables import Function
 from fakekube.webhooks.client import CallError
 
 SIDE_EFFECT_FREE = ("None", "NoneOnDryRun")
@@ -35,10 +34,14 @@ class CallFailed(Exception):
         super().__init__(f"failed calling webhook {go_quote(hook.name)}: {reason}")
 
 
-async def ask(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *, mutating: bool) -> Verdict:
-    """What the webhook says; its warnings and annotations are told already.
+def ask(
+    services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *, mutating: bool,
+) -> Verdict | Awaitable[Verdict]:
+    """What the webhook says, or what is to be awaited for that; its warnings and annotations are
+    told then. A function that has nothing to wait for costs no coroutine.
 
-    Raises CallFailed; APIError for a webhook that cannot be asked on a dry run.
+    Raises CallFailed, also where it is awaited; APIError for a webhook that cannot be asked on a
+    dry run.
     """
     if attrs.ctx.dry_run and hook.side_effects not in SIDE_EFFECT_FREE:
         raise errors.bad_request(f"admission webhook {go_quote(hook.name)} does not support dry run")
@@ -46,19 +49,41 @@ async def ask(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *
     function = services.callables.find(hook.client)
     try:
         services.callables.check(hook.name, hook.client, hook.timeout_seconds)
-        if function is not None:
-            verdict = await _called(services, function, hook, attrs, wanted, uid, mutating=mutating)
-        else:
-            verdict = await _sent(services, hook, attrs, wanted, uid, mutating=mutating)
     except CallError as error:
-        raise CallFailed(hook, f"failed to call webhook: {error}") from error
-    except InvalidResponse as error:
-        raise CallFailed(hook, f"received invalid webhook response: {error}") from error
+        raise _failed_call(hook, error) from error
+    if function is None:
+        return _told(hook, attrs, _sent(services, hook, attrs, wanted, uid, mutating=mutating))
+    request = review.call_of(services, attrs, wanted, uid, final=not mutating)
+    try:
+        pending = function(request)
+    except Denied as denial:
+        return _tell(hook, attrs, _denied(request, denial, mutating=mutating))
+    if pending is not None and inspect.isawaitable(pending):
+        return _told(hook, attrs, _waited_for(services, pending, request, hook, mutating=mutating))
+    return _tell(hook, attrs, _allowed(request, mutating=mutating))
+
+
+def _tell(hook: Hook, attrs: Attributes, verdict: Verdict) -> Verdict:
+    """Tell the warnings and annotations of a webhook."""
     for key, value in verdict.annotations.items():
         attrs.ctx.annotate(f"{hook.name}/{key}", value)
     for text in verdict.warnings:
         attrs.ctx.warn(text)
     return verdict
+
+
+async def _told(hook: Hook, attrs: Attributes, pending: Awaitable[Verdict]) -> Verdict:
+    try:
+        verdict = await pending
+    except CallError as error:
+        raise _failed_call(hook, error) from error
+    except InvalidResponse as error:
+        raise CallFailed(hook, f"received invalid webhook response: {error}") from error
+    return _tell(hook, attrs, verdict)
+
+
+def _failed_call(hook: Hook, error: CallError) -> CallFailed:
+    return CallFailed(hook, f"failed to call webhook: {error}")
 
 
 async def _sent(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, uid: str, *, mutating: bool) -> Verdict:
@@ -72,21 +97,24 @@ async def _sent(services: Services, hook: Hook, attrs: Attributes, wanted: Kind,
     return review.read_response(services, answer, version, uid, mutating=mutating)
 
 
-async def _called(
-    services: Services, function: Function, hook: Hook, attrs: Attributes, wanted: Kind, uid: str, *, mutating: bool,
+async def _waited_for(
+    services: Services, pending: Awaitable[None], request: AdmissionRequest, hook: Hook, *, mutating: bool,
 ) -> Verdict:
-    request = review.call_of(services, attrs, wanted, uid, final=not mutating)
-    allowed, status = True, {}
     try:
-        pending = function(request)
-        if pending is not None and inspect.isawaitable(pending):
-            await _in_time(services, pending, hook)
+        await _in_time(services, pending, hook)
     except Denied as denial:
-        allowed = False
-        status = {
-            name: value for name in ("message", "code", "reason", "details") if (value := getattr(denial, name))}
+        return _denied(request, denial, mutating=mutating)
+    return _allowed(request, mutating=mutating)
+
+
+def _allowed(request: AdmissionRequest, *, mutating: bool) -> Verdict:
     changed = request.changed if mutating else None
-    return Verdict(allowed, status, changed=changed, warnings=tuple(request.warnings), annotations=request.annotations)
+    return Verdict(True, {}, changed=changed, warnings=tuple(request.warnings), annotations=request.annotations)
+
+
+def _denied(request: AdmissionRequest, denial: Denied, *, mutating: bool) -> Verdict:
+    told = {name: value for name in ("message", "code", "reason", "details") if (value := getattr(denial, name))}
+    return _allowed(request, mutating=mutating)._replace(allowed=False, status=told)
 
 
 async def _in_time(services: Services, pending: Awaitable[None], hook: Hook) -> None:

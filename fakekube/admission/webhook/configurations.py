@@ -101,21 +101,25 @@ class Hooks:
 
         No rule of a webhook has names, so that writes of one shape are covered alike.
         """
-        bucket = self._buckets.existing(self._resource)
-        if bucket is None:
-            return ()
-        if bucket is not self._bucket or bucket.changes != self._changes:
-            self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
-            self._bucket, self._changes, self._generation = bucket, bucket.changes, -1
-        if self._resources.generation != self._generation:
-            self._generation = self._resources.generation
-            self._covering.clear()
+        known = self._bucket
+        if known is None or known.changes != self._changes or self._resources.generation != self._generation:
+            if (bucket := self._buckets.existing(self._resource)) is None:
+                return ()
+            self._look_again(bucket)
         shape = attrs.kind, attrs.operation, attrs.subresource, not attrs.namespace  # as shape_of, without the call
         found = self._covering.get(shape)
         if found is None:
             kinds = ((hook, hook.matcher.kind_of(attrs)) for hook in self._hooks)
             found = self._covering[shape] = tuple((hook, kind) for hook, kind in kinds if kind is not None)
         return found
+
+    def _look_again(self, bucket: "Bucket") -> None:
+        """Something has changed: the configurations, or what is served, buckets among it."""
+        if bucket is not self._bucket or bucket.changes != self._changes:
+            self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
+            self._bucket, self._changes = bucket, bucket.changes
+        self._generation = self._resources.generation
+        self._covering.clear()
 
     def _read(self, configurations: list[Tree]) -> Iterator[Hook]:
         index = 0

@@ -87,7 +87,8 @@ class MutatingWebhooks:
         changed = False
         number = f"round_{int(reinvocation.again)}_index_{hook.index}"
         try:
-            verdict = await asking.ask(self._services, hook, attrs, kind, mutating=True)
+            asked = asking.ask(self._services, hook, attrs, kind, mutating=True)
+            verdict = asked if isinstance(asked, Verdict) else await asked
             if not verdict.allowed:
                 raise asking.denial(hook, verdict)
             changed = await self._apply(hook, attrs, kind, verdict)

@@ -24,6 +24,8 @@ from fakekube.webhooks.client import CallError, ReviewKind
 
 GROUP, KIND, JSON_PATCH = "admission.k8s.io", "AdmissionReview", "JSONPatch"
 VERSIONS = ("v1", "v1beta1")
+WHOLE = ("", "status")
+"""Sub-resources through which the object itself travels, and is shown as it is."""
 _OF_META = ("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions")
 
 
@@ -69,12 +71,14 @@ def review_of(version: str, request: Tree) -> Tree:
 
 def call_of(services: Services, attrs: Attributes, wanted: Kind, uid: str, *, final: bool) -> AdmissionRequest:
     """What a Python function gets in place of a review."""
+    obj, old = attrs.obj, attrs.old
+    if wanted is not attrs.kind or attrs.subresource not in WHOLE or not (final or old is not None):
+        obj, old = (shown(services, attrs, tree, wanted, final=final) for tree in (obj, old))
     return AdmissionRequest(
         uid=uid, kind=shown_kind(wanted, attrs.subresource), resource=wanted.plural, subresource=attrs.subresource,
         name="" if attrs.ctx.of_collection else attrs.name, namespace=attrs.namespace,
         operation=attrs.operation, user=attrs.ctx.user, dry_run=attrs.ctx.dry_run,
-        options=options_of(attrs) or {}, shown=shown(services, attrs, attrs.obj, wanted, final=final),
-        shown_old=shown(services, attrs, attrs.old, wanted, final=final))
+        options=options_of(attrs) or {}, shown=obj, shown_old=old)
 
 
 # what comes back

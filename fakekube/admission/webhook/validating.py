@@ -11,6 +11,7 @@ from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
 from fakekube.admission.webhook.configurations import Hook, Hooks
+from fakekube.admission.webhook.review import Verdict
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.registry.attributes import Attributes
@@ -34,7 +35,23 @@ class ValidatingWebhooks:
         if not hooks:
             return None
         matching = [(hook, kind) for hook, kind in hooks if hook.matcher.selects(attrs)]
-        return self._dispatch(attrs, matching) if matching else None
+        if not matching:
+            return None
+        hook, kind = matching[0]
+        if len(matching) == 1 and kind is attrs.kind and not hook.has_conditions:
+            return self._ask_alone(hook, attrs)
+        return self._dispatch(attrs, matching)
+
+    def _ask_alone(self, hook: Hook, attrs: Attributes) -> Awaitable[None] | None:
+        """Ask the only webhook that wants to know, as most that want to know are. Raises APIError
+        as ``validate``.
+        """
+        found = self._begin(hook, 0, attrs, attrs.kind)
+        if found is None:
+            return None
+        if isinstance(found, APIError):
+            raise found
+        return _refused(found)
 
     async def _dispatch(self, attrs: Attributes, matching: list[tuple[Hook, Kind]]) -> None:
         wanted = []
@@ -57,13 +74,42 @@ class ValidatingWebhooks:
 
     async def _ask(self, hook: Hook, number: int, attrs: Attributes, kind: Kind) -> APIError | None:
         """Why the write is refused; None when it is not."""
+        found = self._begin(hook, number, attrs, kind)
+        return found if found is None or isinstance(found, APIError) else await found
+
+    def _begin(
+        self, hook: Hook, number: int, attrs: Attributes, kind: Kind,
+    ) -> APIError | Awaitable[APIError | None] | None:
+        """The same, or what is to be awaited for that."""
         try:
-            verdict = await asking.ask(self._services, hook, attrs, kind, mutating=False)
-        except CallFailed as error:
-            if not hook.ignores_failures:
-                return errors.internal(str(error))
-            attrs.ctx.annotate(f"{PREFIX}round_0_index_{number}", hook.name)
-            return None
-        except APIError as error:
-            return error
-        return None if verdict.allowed else asking.denial(hook, verdict)
+            asked = asking.ask(self._services, hook, attrs, kind, mutating=False)
+        except (CallFailed, APIError) as error:
+            return _of_failure(hook, number, attrs, error)
+        return _of_verdict(hook, asked) if isinstance(asked, Verdict) else _finished(hook, number, attrs, asked)
+
+
+async def _finished(hook: Hook, number: int, attrs: Attributes, asked: Awaitable[Verdict]) -> APIError | None:
+    try:
+        return _of_verdict(hook, await asked)
+    except (CallFailed, APIError) as error:
+        return _of_failure(hook, number, attrs, error)
+
+
+async def _refused(found: Awaitable[APIError | None]) -> None:
+    refusal = await found
+    if refusal is not None:
+        raise refusal
+
+
+def _of_verdict(hook: Hook, verdict: Verdict) -> APIError | None:
+    return None if verdict.allowed else asking.denial(hook, verdict)
+
+
+def _of_failure(hook: Hook, number: int, attrs: Attributes, error: CallFailed | APIError) -> APIError | None:
+    """Why a write is refused whose webhook could not be asked, if its failurePolicy does so."""
+    if isinstance(error, APIError):
+        return error
+    if not hook.ignores_failures:
+        return errors.internal(str(error))
+    attrs.ctx.annotate(f"{PREFIX}round_0_index_{number}", hook.name)
+    return None

@@ -157,5 +157,5 @@ PLAYS = (
     Play("dispatched-pods", dispatched_pods, BOTH, OPTIONS),
     Play("dispatched-job-set", dispatched_job_set, BOTH, {**OPTIONS, "controllers": f"{CONTROLLERS},jobset"}),
 )
-SLOW = (*PLAYS[1:3], PLAYS[4])
+SLOW = PLAYS[1:]
 """Left out of quick tests."""

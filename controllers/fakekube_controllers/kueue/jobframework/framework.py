@@ -4,6 +4,7 @@ Upstream: the fields of JobReconciler in pkg/controller/jobframework/reconciler.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.gvk import GroupVersionKind
@@ -15,14 +16,30 @@ from fakekube.cache.lister import Lister
 from fakekube.client.recorder import EventType
 from fakekube.client.resources import NAMESPACES, PRIORITY_CLASSES, Resource
 from fakekube.runtime.context import Context
+from fakekube.util.memory import Memo
 from fakekube_controllers.kueue import names, patches
 from fakekube_controllers.kueue.configuration import Configuration
 from fakekube_controllers.kueue.patches import Update
 from fakekube_controllers.kueue.workload.reservation import truncate_event_message
 
+COMPARED = 2048
+"""So many comparisons of jobs with their Workloads are remembered."""
+
+
+class Compared(NamedTuple):
+    """What a comparison found, and the trees that it looked at: as long as they are held, no other
+    tree has their ids.
+    """
+
+    is_same: bool
+    seen: tuple[object, ...]
+
 
 class Framework:
-    """Of one integration, in one run. ``jobs`` are the objects that it is for."""
+    """Of one integration, in one run. ``jobs`` are the objects that it is for.
+
+    ``compared`` has what ``matching`` found, by the ids of the trees that were compared.
+    """
 
     def __init__(self, ctx: Context, configuration: Configuration, name: str, resource: Resource) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
@@ -38,6 +55,7 @@ class Framework:
         self._recorder = ctx.recorder(f"{name}-{names.KUEUE_NAME}-controller")
         self._consistency = Consistency()
         self._indexes: dict[GroupVersionKind, str] = {}
+        self.compared: Memo[tuple[int, ...], Compared] = Memo(COMPARED)
 
     def event(self, obj: ReadOnlyTree, type_: EventType, reason: str, message: str) -> None:
         """Record an Event of an object."""
@@ -67,7 +85,7 @@ class Framework:
 
     async def update_workload(self, key: ObjectKey, workload: Tree) -> Tree:
         """Replace a Workload. APIError; 409 where it has changed."""
-        return self.wrote(key, names.WORKLOADS, await self.client.update(names.WORKLOADS, workload)) or {}
+        return self.wrote(key, names.WORKLOADS, await self.client.update(names.WORKLOADS, workload, shared=True)) or {}
 
     def wrote(self, key: ObjectKey, resource: Resource, written: Tree | None) -> Tree | None:
         """Remember what the server answered to a write, until the caches show it."""

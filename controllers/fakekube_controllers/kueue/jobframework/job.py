@@ -196,6 +196,12 @@ class GenericJob(ABC):
         """Annotations that its new Workloads have besides those of every job."""
         return {}
 
+    def pod_sets_sources(self) -> tuple[object, ...] | None:
+        """The parts of its object that ``pod_sets`` depends on, besides the gates; None where it
+        depends on more.
+        """
+        return None
+
     async def custom_annotations(self, _client: Client, _pod_sets: Sequence[ReadOnlyTree]) -> dict[str, str]:
         """Annotations that an elastic job is to have."""
         return {}

@@ -13,7 +13,7 @@ from fakekube.apimachinery import meta, quantity
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.kueue import podset
 from fakekube_controllers.kueue.jobframework import construction, objects, podsets_info
-from fakekube_controllers.kueue.jobframework.framework import Framework
+from fakekube_controllers.kueue.jobframework.framework import Compared, Framework
 from fakekube_controllers.kueue.jobframework.job import GenericJob, Matching
 from fakekube_controllers.kueue.workload import states
 
@@ -40,12 +40,12 @@ async def equivalent_to_workload(framework: Framework, job: GenericJob, workload
         return False
     if states.spec_of(workload).get("maximumExecutionTimeSeconds") != objects.maximum_execution_time_seconds(job.obj):
         return False
-    pod_sets = construction.without_min_counts(await construction.job_pod_sets(framework, job), features)
     present: Sequence[ReadOnlyTree] = states.spec_of(workload).get("podSets") or ()
     ignores_tolerations = states.is_admitted(workload)
-    if ignores_tolerations and not states.can_be_partially_admitted(workload):
-        # what is injected is in no field that is compared then
-        return same_pod_sets(pod_sets, present, ignores_tolerations=True)
+    if (ignores_tolerations and not states.can_be_partially_admitted(workload)) or not states.has_quota_reservation(workload):
+        # nothing is injected yet, or what is injected is in no field that is compared then
+        return await _says_the_same(framework, job, present, ignores_tolerations=ignores_tolerations)
+    pod_sets = construction.without_min_counts(await construction.job_pod_sets(framework, job), features)
     running = expected_running_pod_sets(framework, workload)
     if running is None:
         return same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
@@ -53,6 +53,26 @@ async def equivalent_to_workload(framework: Framework, job: GenericJob, workload
         return True
     # It may be about to start; once it runs it is compared again, with the injected parts.
     return job.is_suspended() and same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
+
+
+async def _says_the_same(
+    framework: Framework, job: GenericJob, present: Sequence[ReadOnlyTree], *, ignores_tolerations: bool,
+) -> bool:
+    """Whether a job has the podsets ``present``.
+
+    Most reconciles are about a status, and see the very trees that were compared before.
+    """
+    sources = job.pod_sets_sources()
+    seen = None if sources is None else (*sources, present)
+    key = None if seen is None else (ignores_tolerations, *map(id, seen))
+    known = None if key is None else framework.compared.get(key)
+    if known is not None:
+        return known.is_same
+    pod_sets = construction.without_min_counts(await construction.job_pod_sets(framework, job), framework.features)
+    found = same_pod_sets(pod_sets, present, ignores_tolerations=ignores_tolerations)
+    if key is not None and seen is not None:
+        framework.compared.put(key, Compared(found, seen))
+    return found
 
 
 def expected_running_pod_sets(framework: Framework, workload: ReadOnlyTree) -> list[Tree] | None:

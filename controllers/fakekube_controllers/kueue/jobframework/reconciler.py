@@ -161,7 +161,7 @@ class JobReconciler:
             raise ensuring.PrebuiltWorkloadNotFound(f"prebuilt workload not found: {prebuilt}")
         workload = await construction.construct_workload(framework, job)
         await construction.prepare_workload(framework, job, workload)
-        created = await framework.client.create(names.WORKLOADS, workload)
+        created = await framework.client.create(names.WORKLOADS, workload, shared=True)
         framework.wrote(key, names.WORKLOADS, created)
         framework.event(job.obj, "Normal", "CreatedWorkload", f"Created Workload: {meta.key_of(created)}")
         measures.count_created(self.framework, self.options.kueue, job)

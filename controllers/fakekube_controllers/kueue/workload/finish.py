@@ -31,7 +31,7 @@ async def remove_finalizer(client: Client, workload: ReadOnlyTree) -> Tree | Non
     """Take Kueue's finalizer away; the Workload then, or None if it has none. Raises APIError."""
     if names.RESOURCE_IN_USE_FINALIZER not in meta.finalizers_of(workload):
         return None
-    return await client.update(WORKLOADS, meta.without_finalizer(workload, names.RESOURCE_IN_USE_FINALIZER))
+    return await client.update(WORKLOADS, meta.without_finalizer(workload, names.RESOURCE_IN_USE_FINALIZER), shared=True)
 
 
 async def delete(client: Client, workload: ReadOnlyTree) -> bool:

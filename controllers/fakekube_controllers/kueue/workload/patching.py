@@ -75,7 +75,8 @@ def _admission_status(workload: ReadOnlyTree) -> Tree:
 async def _apply(client: Client, workload: ReadOnlyTree, body: Tree, manager: str) -> Tree:
     name, namespace = meta.name_of(workload), meta.namespace_of(workload)
     return await client.patch(
-        WORKLOADS, name, namespace, body, type="apply", subresource="status", field_manager=manager, force=True)
+        WORKLOADS, name, namespace, body, type="apply", subresource="status", field_manager=manager, force=True,
+        shared=True)
 
 
 async def patch_admission_status(
@@ -83,8 +84,8 @@ async def patch_admission_status(
 ) -> Tree | None:
     """Write what ``update`` changes in a copy of a Workload.
 
-    Returns the Workload as the server has it then, or None if ``update`` says that there is nothing
-    to write.
+    Returns the Workload as the server has it then, read-only, or None if ``update`` says that there
+    is nothing to write.
 
     Raises APIError: 409 if the Workload has changed since it was read, unless ``how`` is loose.
     """

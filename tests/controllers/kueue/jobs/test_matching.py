@@ -40,6 +40,20 @@ async def test_a_job_that_waits_changes_its_workload(jobs):
         f"Updated not matching Workload for suspended job: default/{before['metadata']['name']}"]
 
 
+async def test_a_job_that_waits_takes_fewer_pods_from_now_on(jobs):
+    """Given a Job that waits, which was compared with its Workload When an annotation alone changes
+    that says how few pods will do Then its Workload says so, too."""
+    await jobs.create(parallelism=3)
+    before = await jobs.workload()
+    assert "minCount" not in before["spec"]["podSets"][0]
+    least = {"metadata": {"annotations": {names.JOB_MIN_PARALLELISM_ANNOTATION: "2"}}}
+    await jobs.client.patch(JOBS, "j", NAMESPACE, least)
+    await jobs.advance(1)
+    after = await jobs.workload()
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["spec"]["podSets"][0]["minCount"] == 2
+
+
 @pytest.mark.spec("KUEUE-090")
 async def test_a_job_that_runs_is_stopped_by_a_change(jobs):
     """Given a Job that runs When its size changes Then it is stopped, its Workload deleted, and a

@@ -91,6 +91,10 @@ class Job(GenericJob):
         left = max(completions - ended, 0)
         return [{"name": names.DEFAULT_PODSET_NAME, "count": parallelism - left}] if left < parallelism else []
 
+    def pod_sets_sources(self) -> tuple[object, ...]:
+        """The spec, and the annotations, one of which says how few pods will do."""
+        return self.spec, self.obj["metadata"].get("annotations")
+
     async def pod_sets(self, _client: Client | None) -> list[Tree]:
         """One. TopologyRequestError where its annotations cannot be read."""
         template: Tree = self.spec["template"]
