@@ -25,8 +25,8 @@ SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
 KNOWN = {
     ("daemon-set", "slow-deliveries"): (
         "daemonset hears of nodes 5 s late",
-        "a pod that no node has taken yet stands in no index of nodes, so a taint that is heard of after it was made does not"
-        " bring its DaemonSet back, in upstream's syncNodeUpdate as here; the next change of the DaemonSet does"),
+        ("a pod that no node has taken yet stands in no index of nodes, so a taint that is heard of after it was made does not"
+        " bring its DaemonSet back, in upstream's syncNodeUpdate as here; the next change of the DaemonSet does")),
 }
 """What ends otherwise, by play and strategy: the faults that it takes, and the reason."""
 
