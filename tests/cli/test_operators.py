@@ -103,8 +103,9 @@ def test_a_kubelet_registers_nodes_on_a_server(serve: Callable[..., Serving], tm
         assert process.stderr is not None
         assert process.stderr.readline() == "running kubelet; Ctrl-C ends it\n"
         for name in ("node-0", "node-1"):
-            found = server.get_once_there(f"/api/v1/nodes/{name}")
-            assert found["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.")
+            lease = server.get_once_there(f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{name}")
+            assert lease["spec"]["holderIdentity"] == name
+            assert server.get(f"/api/v1/nodes/{name}")[0] == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(START_SECONDS) == 0
         assert process.stderr.read() == ""

@@ -4,11 +4,13 @@ import pytest
 
 from fakekube import Cluster
 from fakekube.client.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, PODS, SECRETS
+from fakekube.composition.fleet import Fleet
 from fakekube.exploration import oracles
 from fakekube.exploration.targets import looked_at
 from fakekube.testing.history import History
 from tests.exploration import innocent, noisy, operators
 from tests.exploration.plays.catalog import PLAYS
+from tests.exploration.plays.play import stage_of
 from tests.exploration.test_strategies import CASES, PROJECT, project, ran
 
 WEB = {"metadata": {"name": "web", "namespace": "default"}}
@@ -178,9 +180,10 @@ async def test_our_own_controllers_are_not_accused_in_their_plays(play):
     """Given the plays in which our controllers are tried, when nothing goes wrong, then no oracle
     accuses any of them.
     """
-    async with Cluster(**{"schedule": CALM, **play.options}) as cluster:
-        await play.story(cluster)
-        assert await found_in(cluster, ",".join(cluster.manager.names)) == []
+    async with stage_of(play, CALM) as stage:
+        await play.story(stage)
+        for cluster in stage.values() if isinstance(stage, Fleet) else [stage]:
+            assert await found_in(cluster, ",".join(cluster.manager.names)) == []
 
 
 async def test_orphans_are_nobodys_fault_where_nothing_collects_them():

@@ -30,7 +30,7 @@ WRONG = [
     ("  latency: {}\n", 6, "faults.1.latency: {} is no duration: say 1h30m, 90s or 500ms"),
     ("  latency: yes\n", 6, "faults.1.latency: true is no duration"),
     ("  latency: soon\n", 6, "faults.1.latency: 'soon' is no duration"),
-    ("  names: {a: b}\n  stale: true\n", 6, "faults.1.names: input should be a valid tuple"),
+    ("  names: {a: b}\n  stale: true\n", 6, "faults.1.names: input should be a valid list"),
     ("  labels: [a]\n  stale: true\n", 6, "faults.1.labels: input should be a valid string"),
     ("  stale: perhaps\n", 6, "faults.1.stale: input should be a valid boolean"),
     ("  cut: before\n  verb: get\n", 7, "faults.1.verb: there is no such field: did you mean verbs?"),
