@@ -68,7 +68,8 @@ def _print(found: dict[str, Any]) -> None:
     if not found["items"]:
         click.echo("nothing goes wrong on purpose")
     for item in found["items"]:
-        click.echo(f"{item['name']}: {item['what']}, met {item['met']} times")
+        often = "once" if item["met"] == 1 else f"{item['met']} times"
+        click.echo(f"{item['name']}: {item['what']}, met {often}")
     for meeting in found["meetings"][-5:]:
         who = meeting["component"] or meeting["user_agent"]
         click.echo(f"  {meeting['time'][:19]}Z  {meeting['fault']}  {meeting['verb']} {meeting['path']}  {who}")

@@ -183,7 +183,7 @@ def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
         "kubernetes-admin: create jobs.batch default/report; only the request is known", "default/report: status.startTime is ",
         "Told is the last one of them (--last)"]),
     ("faults.md", [
-        "slow", "leader: error EtcdLeaderChanged, met 1 times", "lost: cut after, met 1 times", "nothing goes wrong on purpose"]),
+        "slow", "leader: error EtcdLeaderChanged, met once", "lost: cut after, met once", "nothing goes wrong on purpose"]),
 ])
 def test_commands_on_other_pages_work(tmp_path: Path, served: str, page: str, printed: list[str]) -> None:
     """Given a served cluster, when the commands of a page under docs are run, then they do what the
