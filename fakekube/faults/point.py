@@ -4,6 +4,7 @@ What goes wrong before the commit leaves nothing behind; what goes wrong after i
 that its sender does not know of, as when a connection is lost: that write's cause names the fault.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ from fakekube.util.undisturbed import UNDISTURBED
 
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
 THIEF = "fakekube-fault"
+MOST_AT_ONCE = 20
 
 
 class FaultPoint:
@@ -33,7 +35,7 @@ class FaultPoint:
     def __init__(self, faults: Faults, server: Server) -> None:
         self._faults, self._server = faults, server
         self._sinks: dict[OpenWatch, FaultySink] = {}
-        self._touched: dict[tuple[GroupResource, str, str], float] = {}  # when, by object
+        self._touched_at, self._touched = 0.0, Counter[tuple[GroupResource, str, str]]()
         faults.on_change.append(self._changed)
 
     async def __call__(self, info: RequestInfo, request: Request, serve: Serve) -> Response:
@@ -117,15 +119,16 @@ class FaultPoint:
         """Let somebody have been faster with the object that a request names. Whoever waits for
         the change that a conflict stands for is told of it.
 
-        False where it is not stored here, and where somebody was faster at this moment already:
-        who tries again as soon as he is told would do so for ever, and no time would pass.
+        False where it is not stored here, and where somebody was faster MOST_AT_ONCE times at this
+        moment: who tries again as soon as he is told would do so for ever, and no time would pass.
         """
         cause, now = CAUSE.get(), self._faults.clock.time()
         touched = GroupResource(info.group, info.resource), info.namespace, info.name
-        self._touched = {key: time for key, time in self._touched.items() if time == now}
-        if touched in self._touched:
+        if self._touched_at != now:
+            self._touched_at, self._touched = now, Counter()
+        self._touched[touched] += 1
+        if self._touched[touched] > MOST_AT_ONCE:
             return False
-        self._touched[touched] = now
         CAUSE.set(Cause(now, "PUT", request.path, request.user.name if request.user is not None else "", THIEF, None, fault))
         try:
             return self._server.touch(*touched)
