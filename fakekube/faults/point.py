@@ -27,6 +27,7 @@ from fakekube.util.undisturbed import UNDISTURBED
 Serve = Callable[[RequestInfo, Request], Awaitable[Response]]
 THIEF = "fakekube-fault"
 MOST_AT_ONCE = 20
+"""So often somebody is faster with one object at one moment."""
 
 
 class FaultPoint:

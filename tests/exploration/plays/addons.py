@@ -38,9 +38,11 @@ QUEUES = """
   metadata: {name: cq}
   spec:
     namespaceSelector: {}
-    resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: "2"}]}]}]
+    resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: "%s"}]}]}]
+    %s
 - {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: q, namespace: default}, spec: {clusterQueue: cq}}
 """
+"""The quota of CPUs, and what else the spec of the ClusterQueue says."""
 QUEUED_JOB = """
 apiVersion: batch/v1
 kind: Job
@@ -102,7 +104,7 @@ async def _in_queues(cluster):
 
 async def _queued(cluster, text):
     """Two of a kind are queued."""
-    await load(cluster, QUEUES)
+    await load(cluster, QUEUES % (2, ""))
     await cluster.advance("2s")
     for name in ("a", "b"):
         await load(cluster, text % name)

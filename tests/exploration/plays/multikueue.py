@@ -8,21 +8,11 @@ from fakekube.client.resources import JOBS, PODS, SECRETS
 from fakekube.testing.history import History
 from fakekube_controllers.jobset.names import JOBSETS
 from fakekube_controllers.kueue.names import CLUSTER_QUEUES, WORKLOADS
+from tests.exploration.plays.addons import QUEUES
 from tests.exploration.plays.play import Play, all_of, load, one_of
 
 FLEET, WORKERS = "manager,worker1,worker2", ("worker1", "worker2")
 CONTROLLERS = "job,garbagecollector,scheduler,kubelet,kueue"
-QUEUES = """
-- {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}
-- apiVersion: kueue.x-k8s.io/v1beta2
-  kind: ClusterQueue
-  metadata: {name: cq}
-  spec:
-    namespaceSelector: {}
-    resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: "%s"}]}]}]
-    %s
-- {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: q, namespace: default}, spec: {clusterQueue: cq}}
-"""
 CHECKED = "admissionChecksStrategy: {admissionChecks: [{name: mk}]}"
 WORKER = """
 apiVersion: kueue.x-k8s.io/v1beta2
