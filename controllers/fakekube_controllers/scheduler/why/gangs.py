@@ -49,7 +49,10 @@ class GangRoom:
         return finish(GroupAlgorithm(placer, self._states, uses_placements=self._uses_placements).run(self._root))
 
     def fits(self, snapshot: Snapshot) -> bool:
-        """Whether the real algorithm succeeds."""
+        """Whether the real algorithm succeeds, whatever the names of the nodes that are added."""
+        return all(self._succeeds(each) for each in trial.with_other_names(snapshot, self._snapshot))
+
+    def _succeeds(self, snapshot: Snapshot) -> bool:
         return self._run(SnapshotPlacer(self._algorithm, snapshot.copy(), CycleState()))[self._root.key].succeeded
 
     def needed(self) -> Needed:

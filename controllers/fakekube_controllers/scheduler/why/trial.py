@@ -4,7 +4,7 @@ A change is tried on a copy of a node, and shows in a snapshot of its own.
 """
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -114,6 +114,26 @@ def with_nodes(snapshot: Snapshot, like: NodeInfo, count: int) -> Snapshot:
         name = unused_name(trial)
         trial.put(name, _new_node(like, name))
     return trial
+
+
+def with_other_names(snapshot: Snapshot, before: Snapshot) -> Iterator[Snapshot]:
+    """The same snapshot with the nodes that are added named before all others, and after them in
+    reverse; once, as it is, where none was added.
+
+    Of nodes that are as good the first by name is taken, and nobody says what an added one is
+    called.
+    """
+    added = [name for name in snapshot.all_nodes if name not in before.all_nodes]
+    if not added:
+        yield snapshot
+        return
+    for names in ([f"!{number:04}" for number in range(len(added))], [f"~{number:04}" for number in range(len(added), 0, -1)]):
+        trial = snapshot.copy()
+        for old, new in zip(added, names, strict=True):
+            node = trial.all_nodes[old]
+            trial.put(old, None)
+            trial.put(new, _new_node(node, new))
+        yield trial
 
 
 def _added(snapshot: Snapshot, details: Mapping[str, Any]) -> NodeInfo:

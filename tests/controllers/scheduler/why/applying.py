@@ -69,16 +69,16 @@ async def retried(running):
     await running.advance("6m")
 
 
-async def apply(client, changes):
-    """Do what is proposed."""
+async def apply(client, changes, prefix="more"):
+    """Do what is proposed. ``prefix``: of the names of nodes that are added."""
     for change in changes:
-        await _apply(client, change.action, change.target, dict(change.details))
+        await _apply(client, change.action, change.target, dict(change.details), prefix)
 
 
-async def _apply(client, action, target, details):
+async def _apply(client, action, target, details, prefix):
     name = target.rpartition("/")[2]
     if action == "AddNode":
-        await _add_nodes(client, details)
+        await _add_nodes(client, details, prefix)
     elif action == "CreatePods":
         pods = [each for each in (await client.list(PODS, NAMESPACE)).items if each["spec"].get("schedulingGroup")]
         own = [each for each in pods if each["spec"]["schedulingGroup"]["podGroupName"] == name]
@@ -171,7 +171,10 @@ async def add_resource(client, node, resource, amount):
 
 async def _change_node(client, action, name, details):
     if action == "Uncordon":
-        body = {"spec": {"unschedulable": None, "taints": None}}
+        taints = (await client.get(NODES, name))["spec"].get("taints") or []
+        # as the controller of taints does, where it runs
+        body = {"spec": {"unschedulable": None, "taints": [
+            each for each in taints if each["key"] != "node.kubernetes.io/unschedulable"]}}
     elif action == "RemoveTaint":
         taints = (await client.get(NODES, name))["spec"].get("taints") or []
         body = {"spec": {"taints": [
@@ -184,7 +187,7 @@ async def _change_node(client, action, name, details):
     await client.patch(NODES, name, body=body, type="merge")
 
 
-async def _add_nodes(client, details):
+async def _add_nodes(client, details, prefix):
     before = len((await client.list(NODES)).items)
     for number in range(before, before + details["count"]):
         if "like" in details:
@@ -193,10 +196,10 @@ async def _add_nodes(client, details):
             has, taints = like["status"]["allocatable"], like["spec"].get("taints") or ()
         else:
             has, labels, taints = details["allocatable"], details["labels"], ()
-        await create_node(client, f"more-{number}", labels=labels, taints=taints, **has)
+        await create_node(client, f"{prefix}-{number}", labels=labels, taints=taints, **has)
 
 
-async def halved(client, changes):
+async def halved(client, changes, prefix="more"):
     """Do what is proposed, but of every amount only the half; whether there was an amount to
     halve.
     """
@@ -210,5 +213,5 @@ async def halved(client, changes):
         elif change.action in ("AddNode", "CreatePods", "AddVolumeLimit", "AddDevices"):
             details["count"] //= 2
             found = True
-        await _apply(client, change.action, change.target, details)
+        await _apply(client, change.action, change.target, details, prefix)
     return found
