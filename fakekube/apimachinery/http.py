@@ -106,7 +106,8 @@ class Frame:
     ``data`` is the piece as JSON, ``chunk`` the same in HTTP/1.1 chunked form, ``tree`` for
     receivers in the same process: decoded at most once, never to be changed. What nobody looks at
     is never made: bytes where no socket listens, a tree where nobody in the process does.
-    ``make_data`` and ``make_tree`` may be given in place of either.
+    ``make_data`` and ``make_tree`` may be given in place of either; ``make_data`` makes one line of
+    JSON.
     """
 
     __slots__ = ("_chunk", "_data", "_make_data", "_make_tree", "_tree")
@@ -118,6 +119,11 @@ class Frame:
         self._data, self._make_data, self._make_tree = data, make_data, make_tree
         self._chunk: bytes | None = None
         self._tree: object | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is one line of JSON for certain, whatever others may be."""
+        return self._make_data is not None
 
     @property
     def data(self) -> bytes:

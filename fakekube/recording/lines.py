@@ -86,7 +86,7 @@ def of_frame(
     if fault is not None:
         line |= _of_fault(fault)
     if frame is not None:
-        line |= _content("event", frame.data, hide=not secrets and _hides(path), is_json=False)
+        line |= _content("event", frame.data, hide=not secrets and _hides(path), is_json=frame.is_json)
     return dump(line)
 
 
