@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 from benchmarks.table import Figure, calibrate, show
 
-FIRST = ("requests", "custom", "jobs", "explore", "recordings", "scheduling", "groups", "kueue", "http", "pauses", "memory", "startup")
+FIRST = (
+    "requests", "custom", "jobs", "explore", "recordings", "scheduling", "groups", "kueue", "http", "pauses", "memory", "startup")
 """What users meet: the figures that have aims, in the order of the table."""
 OTHERS = ("inprocess", "patches", "selections", "watches", "load", "forks", "parts")
 MODULES = tuple(name for name in FIRST + OTHERS if find_spec(f"benchmarks.{name}"))
