@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow fuzz mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
+.PHONY: help demo dev test slow sweep fuzz mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ test: $(VENV)/dev.stamp  ## run the tests (a few minutes at most, no network)
 
 slow: $(VENV)/dev.stamp  ## run the slow sweeps too
 	@$(BIN)/python -m pytest -q -n auto -m "slow" $(TESTS)
+
+sweep: $(VENV)/dev.stamp  ## play the stories of our controllers under each strategy with 1,000 seeds: hours; FILE keeps what is done, PLAYS only
+	@$(BIN)/python -m tests.exploration.sweep $(or $(FILE),.sweep.jsonl) $(PLAYS)
 
 fuzz: $(VENV)/dev.stamp  ## send REQUESTS blown requests of SEED, with a budget of CPU time for each byte
 	@nice $(BIN)/python -m tests.fuzz $(or $(REQUESTS),100000) $(or $(SEED),1)

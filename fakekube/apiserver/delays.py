@@ -3,6 +3,8 @@
 An interceptor: it lets requests wait before they are answered, which may be after another's commit,
 and answers before they are sent. Events of a watch wait for themselves, in their order. Upstream
 has no counterpart: its network is real.
+
+Who writes faster than any client may is made to wait, too.
 """
 
 from collections import deque
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.http import Frame, Request, Response, Sink, Stream
+from fakekube.apiserver.paces import Paces
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.util.transit import Transit
 
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 class Delays:
     """An Interceptor that asks ``transit`` how late things are."""
 
-    def __init__(self, transit: Transit) -> None:
-        self._transit = transit
+    def __init__(self, transit: Transit, paces: Paces) -> None:
+        self._transit, self._paces = transit, paces
 
     async def __call__(self, info: RequestInfo, request: Request, serve: "Serve") -> Response:
         """The answer, late or not."""
@@ -39,6 +42,8 @@ class Delays:
         if not transit.may_be_late(in_process=in_process):
             return await serve(info, request)
         who = _sender(request)
+        if seconds := self._paces.seconds(info, who):
+            await self._wait(seconds)
         if seconds := self._seconds("the server gets %s", info, who, f"requests of {who}"):
             await self._wait(seconds)
         response = await serve(info, request)

@@ -47,8 +47,11 @@ class World:
         """
         if self.driver.transit is not None:
             from fakekube.apiserver.delays import Delays
+            from fakekube.apiserver.paces import A_SECOND, AT_ONCE, Paces
+            from fakekube.workqueue.ratelimit import Bucket
 
-            apiserver.interceptors = (Delays(self.driver.transit), *apiserver.interceptors)
+            paces = Paces(lambda: Bucket[str](self.plain_clock, A_SECOND, AT_ONCE).when)
+            apiserver.interceptors = (Delays(self.driver.transit, paces), *apiserver.interceptors)
 
     def begin(self, storage: "Storage") -> None:
         """A cluster has started; what happens before is the same in every run."""

@@ -5,7 +5,7 @@ In tests of pytest the markers ``crash_points`` and ``strategies`` do the same; 
 functions. What runs is a cluster, or a fleet of several.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fakekube.composition.cluster import Cluster
@@ -61,8 +61,8 @@ async def crash_points(
     What it raises in the calm run goes to the caller; so does TargetError for a component that
     there is not.
     """
-    calm_end, calm = await _calm(play, component, options)
-    return await _played(play, calm_end, [plan for one in calm for plan in crash_points_of(one, moment)], options)
+    calm_end, calm = await calm_of_play(play, component, options)
+    return await play_plans(play, calm_end, [plan for one in calm for plan in crash_points_of(one, moment)], options)
 
 
 async def strategy_points(
@@ -72,14 +72,15 @@ async def strategy_points(
 
     In a fleet the seeds take turns between the clusters to which the component writes.
     """
-    calm_end, calm = await _calm(play, component, options)
+    calm_end, calm = await calm_of_play(play, component, options)
     plans = {deviations_of(plan): plan for _, plan in by_strategies(list(strategies), list(seeds))(calm) if plan}
-    return await _played(play, calm_end, plans.values(), options)
+    return await play_plans(play, calm_end, plans.values(), options)
 
 
-async def _played(
-    play: Callable[[Any], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: dict[str, Any],
+async def play_plans(
+    play: Callable[[Any], Awaitable[T]], calm_end: T, plans: Iterable[Sequence[Rule]], options: Mapping[str, Any],
 ) -> CrashPoints[T]:
+    """Play once with each of some plans; ``calm_end`` is how it ends without."""
     points = []
     for rules in plans:
         deviations = deviations_of(rules)
@@ -93,7 +94,13 @@ async def _played(
     return CrashPoints(calm_end, tuple(points))
 
 
-async def _calm(play: Callable[[Any], Awaitable[T]], component: str, options: dict[str, Any]) -> tuple[T, list[Calm]]:
+async def calm_of_play(
+    play: Callable[[Any], Awaitable[T]], component: str, options: Mapping[str, Any],
+) -> tuple[T, list[Calm]]:
+    """How a play ends when nothing goes wrong, and what a component did then, by cluster.
+
+    Raises as ``crash_points``.
+    """
     async with _made(Choices(0, ()), options) as made:
         end = await play(made)
         calm = calm_of(made, component)
@@ -102,7 +109,7 @@ async def _calm(play: Callable[[Any], Awaitable[T]], component: str, options: di
         return end, calm
 
 
-def _made(choices: Choices, options: dict[str, Any]) -> Cluster | Fleet:
+def _made(choices: Choices, options: Mapping[str, Any]) -> Cluster | Fleet:
     """Raises OptionError."""
     if "fleet" not in options:
         return Cluster(schedule=choices, **options)
