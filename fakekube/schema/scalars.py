@@ -11,6 +11,7 @@ import base64
 import binascii
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from decimal import Decimal
 
 from fakekube.apimachinery import quantity, times
 from fakekube.apimachinery.gojson import type_name
@@ -26,6 +27,7 @@ looked at, nor changed.
 
 _ZERO_TIME_SECONDS = -62135596800.0  # 0001-01-01T00:00:00Z, which Go takes for "not set"
 _INT64 = 1 << 63
+_EXACT = 1 << 53  # floats below hold every whole number
 _INTEGER_BITS = {
     "int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64,
     "uint": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64,
@@ -153,10 +155,12 @@ def _converted(value: Json) -> int | None:
 
 
 class Number(Shape):
-    """A float64. Go prints whole ones without a fraction."""
+    """A float64. Go prints whole ones without a fraction, by the fewest digits that tell them from
+    others, then zeros; here those that 64 bits do not hold keep their exponent.
+    """
 
     def acceptor(self, *, nonzero: bool) -> Acceptor:
-        return lambda value: value.__class__ is int and (value != 0 or not nonzero)
+        return lambda value: value.__class__ is int and (value != 0 or not nonzero) and -_EXACT <= value <= _EXACT
 
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -165,8 +169,11 @@ class Number(Shape):
         if abs(value) == float("inf"):
             walk.mismatch(f"number {walk.number_text(value)}", self.go_type)
             return 0
-        whole = int(value)
-        return whole if whole == value and abs(whole) < 10**21 else float(value)
+        number = float(value)
+        if not number.is_integer():
+            return number
+        whole = int(number) if abs(number) < _EXACT else int(Decimal(repr(number)))
+        return whole if -_INT64 <= whole < 2 * _INT64 else number
 
     def zero(self) -> Json:
         return 0

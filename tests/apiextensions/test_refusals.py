@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from fakekube.apimachinery.types import Tree
@@ -281,3 +282,20 @@ async def test_the_same_rule_in_several_places(api: Api) -> None:
     assert all("found no matching overload for '_==_' applied to '(int, string)'" in line for line in told)
     items = {"type": "object", "properties": {"list": {"type": "array", "items": node(text | {"maxLength": 5})}}}
     assert await errors(api, with_schema(items)) == []
+
+
+@pytest.mark.parametrize(("sent", "read"), [
+    ("18446744073709551616", 1.8446744073709552e19), ("-9223372036854775809", -9.223372036854776e18),
+    ("-1e19", -1e19), ("1e19", 10000000000000000000), ("9007199254740993", 9007199254740992), ("1.2345678901234567e19",
+     12345678901234567000), ("1e400", None), ("10.0", 10), ("0.5", 0.5)])
+async def test_bounds_are_numbers_of_64_bits(api: Api, sent: str, read: float | None) -> None:
+    """Given a bound of a number at the edge of what integers hold, when a definition has it, then
+    it is read as Go reads a float64, and what is none is refused.
+    """
+    text = orjson.dumps(with_schema({"type": "object", "properties": {"a": {"type": "number", "maximum": "HERE"}}}))
+    answer = await api("POST", f"{DEFINITIONS}?dryRun=All", text.replace(b'"HERE"', sent.encode()))
+    assert answer.status == (400 if read is None else 201), answer.tree
+    if read is not None:
+        schema = answer.tree["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        found = schema["properties"]["spec"]["properties"]["a"]["maximum"]
+        assert (found, type(found)) == (read, type(read))

@@ -20,7 +20,8 @@ from fakekube.exploration.crashes import calm_of_play, play_plans
 from fakekube.exploration.strategies import STRATEGIES, deviations_of
 from fakekube.util.collector import collected_by_run
 from tests.exploration.plays.catalog import PLAYS
-from tests.exploration.test_own_controllers import KNOWN, MANY_SEEDS
+from tests.exploration.plays.known import unknown
+from tests.exploration.plays.play import MANY_SEEDS
 
 SLICE, BETWEEN_COLLECTIONS = 48, 8
 NICENESS = 10
@@ -49,7 +50,6 @@ def slices_of(name, target):
 
 def played(name, target, strategy, start):
     """A slice: what ended otherwise than the calm run, without what is known to."""
-    fault = KNOWN.get((name, strategy), ("", ""))[0]
 
     async def differing():
         play, found = BY_NAME[name], []
@@ -58,7 +58,7 @@ def played(name, target, strategy, start):
         with collected_by_run() as collect:
             for first in range(0, len(mine), BETWEEN_COLLECTIONS):
                 points = await play_plans(play.story, end, mine[first:first + BETWEEN_COLLECTIONS], play.options)
-                found += [str(point) for point in points.differing if not (fault and fault in point.where)]
+                found += unknown(points, play, [strategy])
                 collect()
         return found
 
@@ -68,6 +68,8 @@ def played(name, target, strategy, start):
 def main(path, names):
     """Play what the file does not have yet. Returns whether nothing was found by all that it has.
     """
+    if strange := [name for name in names if name not in BY_NAME]:
+        sys.exit(f"there is no {', '.join(strange)}: there are {', '.join(BY_NAME)}")
     file = Path(path)
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     done = {tuple(line["slice"]) for line in lines}

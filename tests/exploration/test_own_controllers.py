@@ -14,21 +14,13 @@ from fakekube.testing.history import History
 from fakekube.util.choices import Choices
 from tests.exploration.plays import addons, multikueue
 from tests.exploration.plays.catalog import PLAYS, PROVING
-from tests.exploration.plays.play import stage_of
+from tests.exploration.plays.known import unknown
+from tests.exploration.plays.play import MANY_SEEDS, stage_of
 from tests.exploration.plays.workloads import deployment, job
 
-MANY_SEEDS = range(1, 1001)
 QUICK = ["intermediate-states"]
 """Of add-ons, whose clusters take longer."""
 SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
-
-KNOWN = {
-    ("daemon-set", "slow-deliveries"): (
-        "daemonset hears of nodes 5 s late",
-        ("a pod that no node has taken yet stands in no index of nodes, so a taint that is heard of after it was made does not"
-        " bring its DaemonSet back, in upstream's syncNodeUpdate as here; the next change of the DaemonSet does")),
-}
-"""What ends otherwise, by play and strategy: the faults that it takes, and the reason."""
 
 AGENTS = "kube-controller-manager,job-controller,deployment-controller"
 """Of kube-controller-manager, where components have caches of their own."""
@@ -48,9 +40,7 @@ def test_no_component_is_left_out():
 
 
 async def differing(play, target, strategies, seeds):
-    found = await strategy_points(play.story, target, strategies, seeds, **play.options)
-    known = [fault for (name, strategy), (fault, _) in KNOWN.items() if name == play.name and strategy in strategies]
-    return [str(point) for point in found.differing if not any(fault in point.where for fault in known)]
+    return unknown(await strategy_points(play.story, target, strategies, seeds, **play.options), play, strategies)
 
 
 @FEW_OF_FLEETS

@@ -13,6 +13,9 @@ from fakekube.client.resources import PODS
 from fakekube.composition.fleet import Fleet, names_of
 from fakekube.util.treediff import MISSING, value_at
 
+MANY_SEEDS = range(1, 1001)
+"""Of each strategy, and of the order of things."""
+
 
 class Play(NamedTuple):
     """A story, the components of a cluster that it proves, and the options of that cluster.
