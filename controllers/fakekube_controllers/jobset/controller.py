@@ -83,7 +83,7 @@ class JobSetReconciler:
         if update.is_finished and not was_finished:
             counter = self.completed if update.status["terminalState"] == COMPLETED else self.failed
             counter.inc(request.name, request.namespace)
-        return Result(requeue_after=again) if again is not None else None
+        return again
 
     def _scheduling(self, wrote: Callable[[Resource, Tree], None]) -> "SchedulingObjects | None":
         if not self.schedules:

@@ -5,7 +5,6 @@ for many Jobs at a time is done for one after the other here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PERSISTENT_VOLUME_CLAIMS, SERVICES, Resource
+from fakekube.runtime.reconcile import Result
 from fakekube_controllers.jobset import failures, inplace, names, policies
 from fakekube_controllers.jobset import jobs as construction
 from fakekube_controllers.jobset.children import Children
@@ -56,7 +56,7 @@ class Sync:
         self.statuses: Mapping[str, Tree] = {status["name"]: status for status in statuses}
         self.jobset, self.namespace = update.jobset, meta.namespace_of(update.jobset)
 
-    async def run(self) -> timedelta | None:
+    async def run(self) -> Result | None:
         """Do all there is to do, but for the write of the status; when to look again.
 
         Raises APIError, CreationFailed, and ValueError for Jobs and pods that make no sense.
@@ -95,7 +95,7 @@ class Sync:
 
     # the end
 
-    async def _expire(self) -> timedelta | None:
+    async def _expire(self) -> Result | None:
         """Delete a finished JobSet whose time is over; else the time that is left."""
         seconds = self.jobset["spec"].get("ttlSecondsAfterFinished")
         if seconds is None:
@@ -104,7 +104,7 @@ class Sync:
             each for each in self.update.conditions if each["type"] in (COMPLETED, FAILED) and each["status"] == "True")
         left = times.parse_time(finished["lastTransitionTime"]) + seconds - self.now
         if left > 0:
-            return timedelta(seconds=left)
+            return Result.after(left)
         await self.client.delete(
             JOBSETS, meta.name_of(self.jobset), self.namespace, propagation_policy="Foreground", missing_ok=True)
         return None

@@ -143,7 +143,7 @@ class RayJobReconciler:
                 status["reason"] = "AppFailed"
         if not outcome.message:
             status.pop("message")
-        return Result(timedelta(seconds=outcome.until - self._now)) if outcome.until is not None else None
+        return Result.after(outcome.until - self._now) if outcome.until is not None else None
 
     def _outcome(self, request: Request, job: ReadOnlyTree) -> Outcome:
         if not submission.has_submitter(job):
@@ -173,7 +173,7 @@ class RayJobReconciler:
             return None
         ends = times.parse_time(job["status"]["endTime"]) + (spec.get("ttlSecondsAfterFinished") or 0)
         if ends > self._now:
-            return Result(timedelta(seconds=ends - self._now))
+            return Result.after(ends - self._now)
         await self._delete_cluster(job)
         return None
 
@@ -239,7 +239,7 @@ class RayJobReconciler:
     def _until_deadline(self, job: ReadOnlyTree, state: str) -> Result | None:
         started = times.parse_time(job["status"]["startTime"])
         left = [started + job["spec"][field] - self._now for field, _ in _deadlines(state) if job["spec"].get(field) is not None]
-        return Result(timedelta(seconds=max(min(left), 0))) if left else None
+        return Result.after(max(min(left), 0)) if left else None
 
     async def _write(self, request: Request, cached: ReadOnlyTree, job: Tree) -> None:
         status = job["status"]

@@ -145,7 +145,7 @@ class ClusterReconciler:
             await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "False", "ClientConnectionFailed", str(error))
             wait = await remote.connect(config)
         if wait is not None:
-            return Result(wait, daemon=True)
+            return Result.after(wait, daemon=True)
         if remote.connections != before:
             self._clusters.on_connected(name)
         await write_active(self._ctx, MULTIKUEUE_CLUSTERS, cluster, "True", "Active", "Connected")

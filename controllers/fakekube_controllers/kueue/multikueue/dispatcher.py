@@ -4,7 +4,6 @@ has admitted the Workload.
 Upstream: pkg/controller/workloaddispatcher/incrementaldispatcher.go.
 """
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
@@ -55,7 +54,7 @@ class IncrementalDispatcher:
         left = [cluster for cluster in clusters if cluster not in present]
         began = self._began.get(request)
         if began is not None and now - began < ROUND_SECONDS:
-            return Result(timedelta(seconds=ROUND_SECONDS - (now - began)), daemon=not left)
+            return Result.after(ROUND_SECONDS - (now - began), daemon=not left)
         if not left:
             return None
         if not self._features.MultiKueueIncrementalDispatcherRespectConfigOrder:

@@ -5,7 +5,6 @@ Upstream: remoteClient in pkg/controller/admissionchecks/multikueue/multikueuecl
 """
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
@@ -33,11 +32,11 @@ NOT_FOUND = 404
 OnWorkload = Callable[[Request], None]
 
 
-def retry_after(failed_attempts: int) -> timedelta:
+def retry_after_seconds(failed_attempts: int) -> float:
     """The wait after so many attempts in a row that failed: 5 s, doubled up to 5 min 20 s."""
     if failed_attempts == 0:
-        return timedelta()
-    return timedelta(seconds=RETRY_INCREMENT_SECONDS * 2 ** (min(failed_attempts, RETRY_MAX_STEPS) - 1))
+        return 0.0
+    return RETRY_INCREMENT_SECONDS * 2.0 ** (min(failed_attempts, RETRY_MAX_STEPS) - 1)
 
 
 class CannotConnect(Exception):
@@ -71,8 +70,8 @@ class RemoteClient:
         assert self._client is not None, "it was connected once"
         return self._client
 
-    async def connect(self, config: Kubeconfig) -> timedelta | None:
-        """Be connected by a kubeconfig; if it is too early for an attempt, how long to wait.
+    async def connect(self, config: Kubeconfig) -> float | None:
+        """Be connected by a kubeconfig; if it is too early for an attempt, how many seconds to wait.
 
         Raises CannotConnect.
         """
@@ -84,12 +83,12 @@ class RemoteClient:
         if is_new:
             self._config, self.failed_attempts, self._next_attempt = config.text, 0, 0.0
         if not self.is_connected and self._next_attempt > now:
-            return timedelta(seconds=self._next_attempt - now)
+            return self._next_attempt - now
         try:
             await self._connect(config.tree)
         except (CannotConnect, ConfigError, APIError, TransportError) as error:
             self.failed_attempts += 1
-            self._next_attempt = now + retry_after(self.failed_attempts).total_seconds()
+            self._next_attempt = now + retry_after_seconds(self.failed_attempts)
             self.stop_watches()
             raise CannotConnect(str(error)) from error
         self.failed_attempts, self._next_attempt = 0, 0.0

@@ -262,7 +262,7 @@ class WorkloadReconciler:
         lost_since = remote.lost_since if remote is not None and remote.lost_since is not None else self._now
         left = self._settings.worker_lost_timeout_seconds - (self._now - lost_since)
         if left > 0:
-            return Result(timedelta(seconds=left))
+            return Result.after(left)
         await self._update_check(found.local, check, reasons.CHECK_RETRY, "Admitting remote lost")
         return None
 

@@ -9,7 +9,7 @@ import yaml
 from fakekube.apimachinery import conditions
 from fakekube.client.resources import JOBS, SECRETS
 from fakekube.composition.fleet import Fleet
-from fakekube_controllers.kueue.multikueue.remote import retry_after
+from fakekube_controllers.kueue.multikueue.remote import retry_after_seconds
 from fakekube_controllers.kueue.names import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, MULTIKUEUE_CONFIGS
 from tests.controllers.kueue.multikueue import workers
 from tests.controllers.kueue.multikueue.workers import MANAGER
@@ -134,4 +134,4 @@ async def test_a_worker_without_the_kinds_or_away_is_tried_again(fake_fleet: Fle
 
 def test_attempts_are_spaced_as_upstream() -> None:
     """Given failed attempts, when the next is planned, then the wait doubles from 5 s to 320 s."""
-    assert [retry_after(count).total_seconds() for count in (0, 1, 2, 3, 7, 8, 100)] == [0, 5, 10, 20, 320, 320, 320]
+    assert [retry_after_seconds(count) for count in (0, 1, 2, 3, 7, 8, 100)] == [0, 5, 10, 20, 320, 320, 320]
