@@ -10,11 +10,10 @@ from fakekube.exploration.targets import looked_at
 from fakekube.testing.history import History
 from tests.exploration import innocent, noisy, operators
 from tests.exploration.plays.catalog import PLAYS
-from tests.exploration.plays.play import stage_of
+from tests.exploration.plays.play import CALM, stage_of
 from tests.exploration.test_strategies import CASES, PROJECT, project, ran
 
 WEB = {"metadata": {"name": "web", "namespace": "default"}}
-CALM = "1:0:eJyLjgUAARUAuQ"
 OWN = ["job", "deployment", "replicaset", "statefulset", "cronjob", "daemonset", "garbagecollector", "kubelet", "scheduler"]
 
 

@@ -15,7 +15,7 @@ from fakekube.util.choices import Choices
 from tests.exploration.plays import addons, multikueue
 from tests.exploration.plays.catalog import PLAYS, PROVING
 from tests.exploration.plays.known import unknown
-from tests.exploration.plays.play import MANY_SEEDS, stage_of
+from tests.exploration.plays.play import CALM, MANY_SEEDS, stage_of
 from tests.exploration.plays.workloads import deployment, job
 
 QUICK = ["intermediate-states"]
@@ -24,7 +24,6 @@ SLOW_STARTS = (*addons.PLAYS, *multikueue.PLAYS)
 
 AGENTS = "kube-controller-manager,job-controller,deployment-controller"
 """Of kube-controller-manager, where components have caches of their own."""
-CALM = "1:0:eJyLjgUAARUAuQ"
 ALL_PLAYS = pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.name)
 FEW_OF_FLEETS = pytest.mark.parametrize(
     "play", [pytest.param(play, marks=pytest.mark.slow) if play in multikueue.SLOW else play for play in PLAYS],

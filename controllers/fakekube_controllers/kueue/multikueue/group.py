@@ -114,8 +114,16 @@ def clone_for_create(workload: ReadOnlyTree, origin: str) -> Tree:
 
 
 def is_out_of_sync(local: ReadOnlyTree, remote: ReadOnlyTree) -> bool:
-    """Whether a copy's spec differs; gates of preemption each side has for itself."""
-    one, other = ({**tree["spec"], "preemptionGates": None} for tree in (local, remote))
+    """Whether a copy's spec differs; gates of preemption each side has for itself.
+
+    A worker evicts what was evicted here in two steps: it makes the copy inactive, and evicts it
+    when it hears of that. Between them the copy is no other; upstream deletes it then and makes it
+    anew, for as long as the worker hears later than this manager.
+    """
+    own: dict[str, object] = {"preemptionGates": None}
+    if states.is_evicted(local) and remote["spec"].get("active") is False:
+        own["active"] = None
+    one, other = ({**tree["spec"], **own} for tree in (local, remote))
     return one != other
 
 

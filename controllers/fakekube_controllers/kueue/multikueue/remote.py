@@ -108,6 +108,8 @@ class RemoteClient:
                 await self._watch(adapter.resource, adapter.workload_keys_for)
         self.is_connected, self.lost_since = True, None
         self.connections += 1
+        for watch in tuple(self._watches):
+            watch.start()
 
     async def _watch(self, resource: Resource, keys: Callable[[ReadOnlyTree], Iterable[Request]]) -> None:
         watch = _Watch(self, keys)
@@ -154,21 +156,36 @@ class RemoteClient:
 
 
 class _Watch:
-    """Takes the events of a watch."""
+    """Takes the events of a watch. Until it is started, it keeps what it hears: who is told of a
+    change looks only at connected clusters, and a connection that is not yet made cannot be lost.
+    """
 
     def __init__(self, remote: RemoteClient, keys: Callable[[ReadOnlyTree], Iterable[Request]]) -> None:
         self._remote, self._keys = remote, keys
         self.stream: Stream | None = None
-        self._is_stopped = False
+        self._heard: list[Request] | None = []
+        self._is_ended = self._is_stopped = False
 
     def send(self, frame: Frame) -> None:
         event: ReadOnlyTree = frame.tree  # type: ignore[assignment]  # that of a watch is a tree
-        if not self._is_stopped and event["type"] not in ("BOOKMARK", "ERROR"):
-            self._remote.changed(self._keys(event["object"]))
+        if self._is_stopped or event["type"] in ("BOOKMARK", "ERROR"):
+            return
+        keys = self._keys(event["object"])
+        if self._heard is None:
+            self._remote.changed(keys)
+        else:
+            self._heard.extend(keys)
 
     def end(self) -> None:
-        if not self._is_stopped:
-            self._is_stopped = True
+        self._is_ended = True
+        if self._heard is None and not self._is_stopped:
+            self._remote.lose()
+
+    def start(self) -> None:
+        """Tell what was heard, and from now on at once."""
+        heard, self._heard = self._heard, None
+        self._remote.changed(heard or ())
+        if self._is_ended and not self._is_stopped:
             self._remote.lose()
 
     def stop(self) -> None:
