@@ -14,7 +14,7 @@ from fakekube.composition.fleet import Fleet, names_of
 from fakekube.util.treediff import MISSING, value_at
 
 CALM = "1:0:eJyLjgUAARUAuQ"
-"""The schedule with a list of deviations that is empty: a run with caches of its own, undisturbed."""
+"""A schedule that deviates nowhere: a run with caches of its own, undisturbed."""
 MANY_SEEDS = range(1, 1001)
 """Of each strategy, and of the order of things."""
 

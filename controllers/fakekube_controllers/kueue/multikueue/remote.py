@@ -71,7 +71,7 @@ class RemoteClient:
         return self._client
 
     async def connect(self, config: Kubeconfig) -> float | None:
-        """Be connected by a kubeconfig; if it is too early for an attempt, how many seconds to wait.
+        """Be connected by a kubeconfig; if it is too early for an attempt, the seconds to wait.
 
         Raises CannotConnect.
         """

@@ -22,8 +22,8 @@ async def end_of(play, *rules):
 
 @pytest.mark.spec("KUEUE-155")
 async def test_a_watch_may_end_while_the_next_is_opened():
-    """Given a manager whose watches of a worker end one after the other, so that one ends before all
-    are open again, when the Job ends there, then the manager connects once more, hears of it, and
+    """Given a manager whose watches of a worker end one after the other, one of them before all are
+    open again, when the Job ends there, then the manager connects once more, hears of it, and
     nothing is left.
     """
     again = {**BY_MANAGER, "clusters": "worker1", "watch": "expire"}
