@@ -20,6 +20,9 @@ from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.decode import Decoded
 from fakekube.schema.structural import Schema
+from fakekube.util.memory import memoized
+
+REMEMBERED = 64
 
 
 class CustomReader:
@@ -32,7 +35,8 @@ class CustomReader:
     def __init__(self, gvk: GroupVersionKind, schema: Schema, metadata: Schema) -> None:
         self.schema = schema
         self._kind, self._api_version = gvk.kind, gvk.api_version
-        self._fill = defaulter(schema)
+        self.fill = defaulter(schema)
+        """What fills in defaults; None without any."""
         self._metadata = MetadataReader(metadata)
         self._is_clean = is_clean_object(schema)
 
@@ -73,15 +77,15 @@ class CustomReader:
         What this version does not know is gone; its defaults come where ``defaults`` says so.
         """
         here = {**tree, "apiVersion": self._api_version}
-        fills = defaults and self._fill is not None
+        fills = defaults and self.fill is not None
         is_clean = self._is_clean(here)
         if is_clean and not fills:
             return here
         here = dict(orjson.loads(orjson.dumps(here)))
         if not is_clean:
             self._clean(here, [])
-        if fills and self._fill is not None:
-            self._fill(here)
+        if fills and self.fill is not None:
+            self.fill(here)
         return here
 
     def read_stored(self, tree: Tree) -> Tree:
@@ -96,8 +100,8 @@ class CustomReader:
         coerce_embedded(tree, self.schema, self._metadata, lenient=True)
         read = self._metadata.read_leniently(metadata)
         tree["metadata"] = metadata if read is None else read
-        if self._fill is not None:
-            self._fill(tree)
+        if self.fill is not None:
+            self.fill(tree)
         return tree
 
 
@@ -105,3 +109,9 @@ def _plain(value: Any) -> Json:
     if isinstance(value, Members):
         return {name: _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+@memoized(REMEMBERED)
+def reader_of(gvk: GroupVersionKind, schema: Schema, metadata: Schema) -> CustomReader:
+    """The reader of a kind, which clusters share as they share its schema."""
+    return CustomReader(gvk, schema, metadata)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from fakekube.apiextensions.objects import acceptors, listtypes
 from fakekube.apiextensions.objects.constraints import Constraints
 from fakekube.apiextensions.objects.correlation import Correlation
-from fakekube.apiextensions.objects.defaulting import Fill, defaulter
+from fakekube.apiextensions.objects.defaulting import Fill
 from fakekube.apiextensions.objects.metadata import has_embedded, validate_embedded
 from fakekube.apiextensions.objects.violations import TYPE_INVALID, violations
 from fakekube.apiextensions.validation.structural import has_any
@@ -54,9 +54,9 @@ class CustomResourceStrategy(Strategy):
         self._kind, self._api_version = version.gvk.kind, version.gvk.api_version
         self._scale: Tree | None = version.subresources.get("scale")
 
-    @cached_property
+    @property
     def _fill(self) -> Fill | None:
-        return defaulter(self.version.schema)
+        return self.version.reader.fill
 
     @cached_property
     def _repeated(self) -> listtypes.Check | None:
@@ -228,9 +228,7 @@ class CustomResourceStrategy(Strategy):
         if not self._has_checker and not has_any(self.version.openapi, "x-kubernetes-validations"):
             self._has_checker = True
         if not self._has_checker:
-            from fakekube.apiextensions.rules.checking import checker
-
-            self._checker = checker(self.version.schema, self.version.openapi, ctx.minor)
+            self._checker = self.version.checker(ctx.minor)
             self._has_checker = True
         return self._checker
 

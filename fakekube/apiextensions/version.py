@@ -14,9 +14,14 @@ from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.definitions import Definitions
 from fakekube.schema.structural import OBJECT_META, OF_EVERY_OBJECT, Schema, from_openapi
+from fakekube.util.memory import memoized
 
 if TYPE_CHECKING:
     from fakekube.apiextensions.reading import CustomReader
+    from fakekube.apiextensions.rules.checking import Checker
+
+REMEMBERED_SCHEMAS, REMEMBERED_BYTES = 64, 256 * 1024
+"""Enough for the bundles of several operators, which the clusters of a process all have."""
 
 
 class DefinedVersion:
@@ -81,9 +86,13 @@ class DefinedVersion:
         return schema
 
     @cached_property
+    def _text(self) -> bytes:
+        return orjson.dumps(self.openapi)
+
+    @cached_property
     def schema(self) -> Schema:
         """The structural schema, with the fields that every object has."""
-        return from_openapi(self.openapi, self._resolve, OF_EVERY_OBJECT)
+        return _schema_of(self._text, self.definitions.shared)
 
     def load_schema(self) -> Schema:
         """The structural schema, made at the first call."""
@@ -92,14 +101,26 @@ class DefinedVersion:
     @cached_property
     def reader(self) -> "CustomReader":
         """What reads its objects."""
-        from fakekube.apiextensions.reading import CustomReader
+        from fakekube.apiextensions.reading import reader_of
 
-        return CustomReader(self.gvk, self.schema, self.metadata)
+        return reader_of(self.gvk, self.schema, self.metadata)
+
+    def checker(self, minor: int) -> "Checker | None":
+        """What checks the rules in CEL, in the release of a minor number; None without rules."""
+        from fakekube.apiextensions.rules.checking import checker_of
+
+        return checker_of(self._text, self.schema, minor)
 
     @cached_property
     def metadata(self) -> Schema:
         """The schema of ObjectMeta."""
         return self.definitions.named(OBJECT_META)
 
-    def _resolve(self, name: str) -> Schema:
-        return self.definitions.named(name) if "." in name else Schema({"type": name}, self._resolve)
+
+@memoized(REMEMBERED_SCHEMAS, longest=REMEMBERED_BYTES)
+def _schema_of(text: bytes, definitions: Definitions) -> Schema:
+    """The structural schema of an openAPIV3Schema in JSON."""
+    def resolve(name: str) -> Schema:
+        return definitions.named(name) if "." in name else Schema({"type": name}, resolve)
+
+    return from_openapi(orjson.loads(text), resolve, OF_EVERY_OBJECT)

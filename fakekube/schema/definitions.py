@@ -55,6 +55,8 @@ class Definitions:
         self._kinds = {GroupVersionKind(*kind): name for name, *kind in orjson.loads(head)}
         self._made: dict[str, Schema] = {}
         self._installed: dict[GroupVersionKind, Callable[[], Schema]] = {}
+        self.shared = self
+        """Those that clusters share, of which ``named`` gives the same."""
         self.added = ""  # what ``define`` was given, for whoever names documents by what is in them
 
     def names(self) -> list[str]:

@@ -4,11 +4,15 @@ from copy import deepcopy
 
 import pytest
 
+from fakekube import Cluster
+from fakekube.apiextensions.rules import checking
 from fakekube.apiextensions.validation import schemas
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.apiextensions import warnings
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from fakekube.util.memory import ENABLED
-from tests.apiextensions.definitions import SCHEMA, definition, version
+from tests.apiextensions.definitions import SCHEMA, custom_object, definition, version
 from tests.apiextensions.test_refusals import errors
 from tests.apiextensions.test_serving import DEFINITIONS
 from tests.apiserver.conftest import Api, api
@@ -69,3 +73,51 @@ async def test_a_sound_schema_is_looked_at_once(api: Api, monkeypatch: pytest.Mo
     monkeypatch.setattr(schemas, "structural_errors", walked)
     monkeypatch.setattr(warnings.structural, "every_schema", walked)
     assert await errors(api, tree) == []
+
+
+WIDGETS = Resource("probe.dev", "v1", "widgets", "Widget", namespaced=True)
+
+
+async def told_of(most: int, size: int, default: Tree, release: str = "1.37") -> tuple[str, object]:
+    """What a cluster with a rule about sizes says of one, and what it fills in elsewhere."""
+    schema = deepcopy(SCHEMA)
+    schema["properties"]["spec"]["properties"]["size"] = {
+        "type": "integer", "x-kubernetes-validations": [{"rule": f"self < {most}", "message": f"not below {most}"}]}
+    schema["properties"]["more"] = {"type": "object", "default": default, "x-kubernetes-preserve-unknown-fields": True}
+    async with Cluster(kubernetes_version=release) as cluster:
+        client = cluster.client
+        await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition(versions=[version(schema=schema)]))
+        await cluster.settle()
+        made = await client.create(WIDGETS, custom_object("small", spec={"size": 0}), "default")
+        found = deepcopy(made["more"])
+        made["more"]["changed"] = True  # which is the caller's own
+        try:
+            await client.create(WIDGETS, custom_object("large", spec={"size": size}), "default")
+        except APIError as error:
+            return str(error).rpartition(": ")[2], found
+        return "", found
+
+
+async def test_clusters_with_other_rules_know_nothing_of_each_other() -> None:
+    """Given clusters whose definitions differ in a number of a rule, or in a default, one after the
+    other and again, then each says what its own definition says.
+    """
+    for _ in range(2):
+        assert await told_of(5, 7, {"a": 1}) == ("not below 5", {"a": 1})
+        assert await told_of(9, 7, {"a": 1}) == ("", {"a": 1})
+        assert await told_of(9, 9, {"a": 2}) == ("not below 9", {"a": 2})
+        assert await told_of(9, 9, {"a": 2}, "1.35") == ("not below 9", {"a": 2})
+
+
+@pytest.mark.skipif(not ENABLED, reason="nothing is remembered where memos are switched off")
+async def test_rules_are_compiled_once_for_all_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a cluster with a definition, when another has the same, then its rules are not compiled
+    once more, and hold there too.
+    """
+    assert await told_of(11, 12, {}) == ("not below 11", {})
+
+    def compiled(*_: object, **__: object) -> None:
+        raise AssertionError("they were compiled again")
+
+    monkeypatch.setattr(checking, "compile_rules", compiled)
+    assert await told_of(11, 12, {}) == ("not below 11", {})

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import orjson
+
 from fakekube.apiextensions.objects.correlation import Correlation, key_of, keyed_items
 from fakekube.apiextensions.objects.goprinting import as_shown
 from fakekube.apiextensions.rules.compiling import CompiledRule, compile_rules
@@ -22,8 +24,10 @@ from fakekube.cel.decltypes import DeclType, escaped, of_schema
 from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
 from fakekube.schema.structural import Schema
+from fakekube.util.memory import memoized
 from fakekube.util.turns import Turn
 
+REMEMBERED_CHECKERS, REMEMBERED_BYTES = 64, 256 * 1024
 CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""
 BUDGET = 10_000_000
@@ -236,6 +240,12 @@ def checker(schema: Schema, openapi: Tree, minor: int, *, is_root: bool = True) 
     if not _has_rules(openapi):
         return None
     return _made(openapi, schema, of_schema(schema, root=is_root), minor)
+
+
+@memoized(REMEMBERED_CHECKERS, longest=REMEMBERED_BYTES)
+def checker_of(text: bytes, schema: Schema, minor: int) -> Checker | None:
+    """The same of a schema in JSON, which bundles bring into one cluster after the other."""
+    return checker(schema, orjson.loads(text), minor)
 
 
 def _has_rules(tree: Tree) -> bool:
