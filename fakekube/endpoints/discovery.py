@@ -6,7 +6,9 @@ apiserver/pkg/endpoints/discovery and its ``aggregated`` package.
 
 import base64
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind, Subresource
 from fakekube.util.memory import memoized
@@ -96,19 +98,49 @@ def storage_version_hash(kind: Kind) -> str:
     return base64.b64encode(_digest("sha256", "/".join(stored).encode())[:8]).decode()
 
 
-@memoized(4)
-def aggregated(kinds: tuple[Kind, ...]) -> Tree:
+class _Resource(NamedTuple):
+    """What the aggregated document says of a kind; the memo of documents holds no Kind, which holds
+    the cluster that serves it.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    subresources: tuple[tuple[str, GroupVersionKind, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, kind: Kind) -> "_Resource":
+        below = [(sub.name, sub.kind or kind.gvk, tuple(sub.verbs)) for sub in kind.subresources]
+        if not kind.custom:
+            below.sort(key=lambda sub: sub[0])
+        return cls(
+            kind.group, kind.version, kind.kind, kind.plural, kind.singular, kind.namespaced, tuple(_verbs(kind)),
+            tuple(kind.short_names), tuple(kind.categories), tuple(below))
+
+
+def aggregated(kinds: Kinds) -> Tree:
     """Groups with all their resources in one document; give the core group's kinds, or all the
     others.
 
-    Clusters that serve the same kinds share the document, so it is not to be changed.
+    Clusters that serve the same share the document, so it is not to be changed.
     """
-    groups: dict[str, dict[str, list[Kind]]] = {}
-    for kind in kinds:
-        groups.setdefault(kind.group, {}).setdefault(kind.version, []).append(kind)
+    return _document(tuple(map(_Resource.of, kinds)))
+
+
+@memoized(4)
+def _document(resources: tuple[_Resource, ...]) -> Tree:
+    groups: dict[str, dict[str, list[_Resource]]] = {}
+    for resource in resources:
+        groups.setdefault(resource.group, {}).setdefault(resource.version, []).append(resource)
     items = [
         {"metadata": {"name": group} if group else {}, "versions": [
-            {"version": version, "resources": [_aggregated_resource(kind) for kind in found], "freshness": "Current"}
+            {"version": version, "resources": [_aggregated_resource(one) for one in found], "freshness": "Current"}
             for version, found in versions.items()
         ]}
         for group, versions in groups.items()
@@ -116,29 +148,25 @@ def aggregated(kinds: tuple[Kind, ...]) -> Tree:
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
-def _aggregated_resource(kind: Kind) -> Tree:
+def _aggregated_resource(resource: _Resource) -> Tree:
     row: Tree = {
-        "resource": kind.plural, "responseKind": {"group": "", "version": "", "kind": kind.kind},
-        "scope": "Namespaced" if kind.namespaced else "Cluster", "singularResource": kind.singular,
-        "verbs": _verbs(kind),
+        "resource": resource.plural, "responseKind": {"group": "", "version": "", "kind": resource.kind},
+        "scope": "Namespaced" if resource.namespaced else "Cluster", "singularResource": resource.singular,
+        "verbs": list(resource.verbs),
     }
-    if kind.short_names:
-        row["shortNames"] = list(kind.short_names)
-    if kind.categories:
-        row["categories"] = list(kind.categories)
-    if kind.subresources:
-        row["subresources"] = [
-            _aggregated_subresource(kind, sub)
-            for sub in sorted(kind.subresources, key=lambda sub: "" if kind.custom else sub.name)
-        ]
+    if resource.short_names:
+        row["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        row["categories"] = list(resource.categories)
+    if resource.subresources:
+        row["subresources"] = [_aggregated_subresource(resource, *sub) for sub in resource.subresources]
     return row
 
 
-def _aggregated_subresource(kind: Kind, sub: Subresource) -> Tree:
-    gvk = sub.kind or kind.gvk
-    same = (gvk.group, gvk.version) == (kind.group, kind.version)
+def _aggregated_subresource(resource: _Resource, name: str, gvk: GroupVersionKind, verbs: tuple[str, ...]) -> Tree:
+    same = (gvk.group, gvk.version) == (resource.group, resource.version)
     response = {"group": "" if same else gvk.group, "version": "" if same else gvk.version, "kind": gvk.kind}
-    return {"subresource": sub.name, "responseKind": response, "verbs": list(sub.verbs)}
+    return {"subresource": name, "responseKind": response, "verbs": list(verbs)}
 
 
 def etag(data: bytes) -> str:

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sized
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from fakekube.util.activity import Activity
 from fakekube.util.clock import AutoClock, Clock, ManualClock, written
@@ -407,7 +408,8 @@ class VirtualDriver(Driver):
             self._complain()
         self._alarm = None
         if self._controlled:
-            self._alarm = asyncio.get_running_loop().call_later(STUCK_SECONDS, self._watch_over, generation)
+            # not itself: a loop that plays many clusters would keep them all for so long
+            self._alarm = asyncio.get_running_loop().call_later(STUCK_SECONDS, _watch_over, ref(self), generation)
 
     def _complain(self) -> None:
         lines = "".join(f"\n  {line}" for explainer in (self._explain_tasks, *self.explainers) for line in explainer())
@@ -427,6 +429,12 @@ class VirtualDriver(Driver):
         daemons = [timer.when - now for timer in timers if timer.daemon]
         if daemons:
             yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {max(0.0, min(daemons)):g} s"
+
+
+def _watch_over(driver: "ref[VirtualDriver]", generation: int) -> None:
+    found = driver()
+    if found is not None:
+        found._watch_over(generation)
 
 
 def _seconds(duration: Duration | None) -> float | None:
