@@ -275,6 +275,10 @@ class WorkloadReconciler:
         if evicted is not None and evicted["status"] == "True":
             await self._evict_remote(found, cluster, evicted["message"])
             return None
+        job = self._ctx.lister(found.adapter.resource).get(*found.job)
+        if job is not None and names.STOPPING_ANNOTATION in meta.annotations_of(job):
+            # what is heard of it is late: a copy of this state is never started; upstream makes one
+            return Result(SYNC_DEFERRED)
         is_deferred = await found.sync_job(cluster)
         if check.get("state") not in (reasons.CHECK_RETRY, reasons.CHECK_REJECTED):
             await self._set_ready(found, check, cluster)

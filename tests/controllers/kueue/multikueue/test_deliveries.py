@@ -42,6 +42,16 @@ async def test_a_worker_that_hears_late_evicts_a_copy():
     assert pods == [0, 1, 1]
 
 
+@pytest.mark.spec("KUEUE-155")
+async def test_no_copy_is_made_of_a_job_that_is_being_stopped():
+    """Given a manager that hears of nothing for 20 s from the moment at which it begins to stop a
+    Job whose worker is lost, when another worker admits the Workload, then the copy there is of the
+    Job as it is after that, and runs.
+    """
+    still = {**MANAGER, "resources": JOBS, "watch": "stall", "events": 8, "lasting": "20s", "times": 1}
+    assert await end_of(REPLACED, still) == await end_of(REPLACED)
+
+
 @pytest.mark.timeout(60)
 async def test_what_is_left_of_a_wait_may_be_less_than_a_microsecond():
     """Given a manager that hears of Workloads 20 ms late, so that it looks at one less than half a
