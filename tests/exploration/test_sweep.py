@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fakekube.exploration.crashes import CrashPoint, CrashPoints
 from fakekube.exploration.strategies import STRATEGIES
 from tests.exploration import sweep
 from tests.exploration.plays.known import KNOWN, unknown
@@ -45,15 +46,17 @@ def test_a_play_that_there_is_not_is_refused(tmp_path):
 
 
 def test_what_is_known_is_not_told():
-    """Given runs that ended otherwise, one with a known fault, then the other alone is told, and
-    both of another strategy.
+    """Given runs that ended otherwise, one as is known of its fault, one with that fault and
+    another end, one that raised, one with another fault, then all but the first are told, and all
+    of another strategy.
     """
-    (name, strategy), (fault, _) = next(iter(KNOWN.items()))
-
-    class Points:
-        differing = (type("Point", (), {"where": f"{fault}, and more", "__str__": lambda _: "known"})(),
-                     type("Point", (), {"where": "something else", "__str__": lambda _: "new"})())
-
+    (name, strategy), known = list(KNOWN.items())[1]
+    where, end = f"{known.fault} before its write 36, and more", ([], ([[("j", False, 1)], [], []], []), [0, 1, 0])
+    known_one = CrashPoint(where, end, None, "")
+    others = (
+        CrashPoint(where, (*end[:2], [0, 2, 0]), None, ""), CrashPoint(where, None, OSError(), ""),
+        CrashPoint("something else", end, None, ""))
+    points = CrashPoints(None, (known_one, *others))
     play = Play(name, None, ())
-    assert unknown(Points, play, [strategy]) == ["new"]
-    assert unknown(Points, play, ["conflicts"]) == ["known", "new"]
+    assert unknown(points, play, [strategy]) == list(map(str, others))
+    assert unknown(points, play, ["conflicts"]) == list(map(str, (known_one, *others)))
