@@ -50,6 +50,8 @@ _LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
 _ALWAYS_INTEGER = 18  # so many digits fit into 63 bits, whatever they are
 _TOO_DEEP = "exceeded max depth of 10000"
+_PARSERS_LIMIT = "exceeded maximum nesting depth"
+"""libyaml's own words, from PyYAML 6.0.4 on: it takes 1000 levels, Go's 10000."""
 _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
 
@@ -323,6 +325,8 @@ def _worded(error: yaml.MarkedYAMLError) -> YAMLError:
     told = line = 0
     if error.problem_mark is not None:
         line = error.problem_mark.line + 1
+    if error.problem == _PARSERS_LIMIT:
+        return YAMLError(_TOO_DEEP, line=line)
     if line > 1:
         # Upstream counts from one only where its scanner complains.
         told = line - 1 + isinstance(error, yaml.scanner.ScannerError)
