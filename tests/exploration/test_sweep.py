@@ -50,7 +50,8 @@ def test_what_is_known_is_not_told():
     another end, one that raised, one with another fault, then all but the first are told, and all
     of another strategy.
     """
-    (name, strategy), known = list(KNOWN.items())[1]
+    name, strategy = "replaced-worker", "intermediate-states"
+    known = KNOWN[name, strategy]
     where, end = f"{known.fault} before its write 36, and more", ([], ([[("j", False, 1)], [], []], []), [0, 1, 0])
     known_one = CrashPoint(where, end, None, "")
     others = (

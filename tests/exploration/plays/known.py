@@ -1,13 +1,14 @@
 """What ends otherwise than undisturbed, and why that is right."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
 class Known(NamedTuple):
-    """Part of the name of a fault, and what the end must be for it: a function of the end."""
+    """Part of the name of a fault, and which ends are right with it."""
 
     fault: str
-    is_right: Any
+    is_right: Callable[[Any], bool]
     reason: str
 
 
