@@ -72,7 +72,8 @@ class MutatingAdmissionWebhook(Configured):
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
         webhooks = self._made or self.at_work()
-        pending: Awaitable[None] | None = webhooks.admit(attrs) if webhooks is not None else None
+        hooks = webhooks.hooks.covering(attrs) if webhooks is not None else ()
+        pending: Awaitable[None] | None = webhooks.admit(attrs, hooks) if hooks else None
         return pending
 
 
@@ -98,5 +99,6 @@ class ValidatingAdmissionWebhook(Configured):
     def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
         webhooks = self._made or self.at_work()
-        pending: Awaitable[None] | None = webhooks.validate(attrs) if webhooks is not None else None
+        hooks = webhooks.hooks.covering(attrs) if webhooks is not None else ()
+        pending: Awaitable[None] | None = webhooks.validate(attrs, hooks) if hooks else None
         return pending

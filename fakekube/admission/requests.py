@@ -3,6 +3,9 @@
 Upstream: apiserver/pkg/admission/plugin/webhook/request, plugin/cel/condition.go.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from fakekube.admission.versions import shown_kind
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
@@ -26,14 +29,16 @@ def described(attrs: Attributes, wanted: Kind) -> Tree:
     return tree
 
 
-def options_of(attrs: Attributes) -> Tree | None:
-    """The options of a write as admission sees them: a patch is a create or an update."""
-    options = dict(attrs.options)
+def options_of(attrs: Attributes) -> Mapping[str, Any] | None:
+    """The options of a write as admission sees them, read-only: a patch is a create or an update.
+    """
+    options = attrs.options
     if attrs.operation == "DELETE":
         return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **options}
     if options.get("kind") == "PatchOptions":
-        options["kind"] = "CreateOptions" if attrs.operation == "CREATE" else "UpdateOptions"
-        options.pop("force", None)
+        patched = {**options, "kind": "CreateOptions" if attrs.operation == "CREATE" else "UpdateOptions"}
+        patched.pop("force", None)
+        return patched
     return options or None
 
 

@@ -93,7 +93,10 @@ def shown(services: Services, attrs: Attributes, tree: Tree | None, wanted: Kind
         return tree
     found = in_version(attrs, tree, attrs.kind, wanted)
     if found is not None and attrs.operation == "CREATE" and tree is attrs.obj and not final:
-        found = {**found, "metadata": {name: value for name, value in found["metadata"].items() if name not in OF_THE_SERVER}}
+        metadata = dict(found["metadata"])
+        for name in OF_THE_SERVER:
+            metadata.pop(name, None)
+        found = {**found, "metadata": metadata}
     return found
 
 

@@ -203,7 +203,7 @@ class Aggregator:
 
     def remote_of(self, info: RequestInfo) -> Remote | None:
         """The server that answers a request; None where that is ours."""
-        if info.group:
+        if info.is_resource:
             return self._remotes.get((info.group, info.version))
         path = info.path
         if path == "/api" or path.startswith("/api/"):

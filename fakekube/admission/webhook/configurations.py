@@ -82,6 +82,10 @@ def _conditions(services: Services, conditions: list[Tree], ignores_failures: bo
     return Conditions(within, conditions, ignores_failures=ignores_failures)
 
 
+Covering = tuple[tuple[Hook, Kind], ...]
+"""Webhooks whose rules cover a write, each with the kind in which it wants to see it."""
+
+
 class Hooks:
     """All webhooks of one kind of configuration, in the order in which they are called."""
 
@@ -93,11 +97,10 @@ class Hooks:
         self._changes = self._generation = -1
         self._hooks: tuple[Hook, ...] = ()
         # by what rules look at: those whose rules cover such a write, at this moment
-        self._covering: dict[WriteShape, tuple[tuple[Hook, Kind], ...]] = {}
+        self._covering: dict[WriteShape, Covering] = {}
 
-    def covering(self, attrs: Attributes) -> tuple[tuple[Hook, Kind], ...]:
-        """The webhooks of this moment whose rules cover a write, each with the kind in which it
-        wants to see it; selectors aside.
+    def covering(self, attrs: Attributes) -> Covering:
+        """The webhooks of this moment whose rules cover a write, selectors aside.
 
         No rule of a webhook has names, so that writes of one shape are covered alike.
         """

@@ -5,7 +5,6 @@ changed it, and asks for it, is asked once more in a second round of the whole m
 Upstream: plugin/webhook/mutating.
 """
 
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ from fakekube.admission import versions
 from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
-from fakekube.admission.webhook.configurations import Hook, Hooks
+from fakekube.admission.webhook.configurations import Covering, Hook, Hooks
 from fakekube.admission.webhook.review import JSON_PATCH, Verdict
 from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.equality import same
@@ -52,14 +51,12 @@ class MutatingWebhooks:
 
     def __init__(self, services: Services) -> None:
         """Read configurations from the server."""
-        self._services, self._hooks = services, Hooks(services, "mutatingwebhookconfigurations")
+        self._services, self.hooks = services, Hooks(services, "mutatingwebhookconfigurations")
 
-    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
-        """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.covering(attrs)
-        return self._dispatch(attrs, hooks) if hooks else None
-
-    async def _dispatch(self, attrs: Attributes, hooks: tuple[tuple[Hook, Kind], ...]) -> None:
+    async def admit(self, attrs: Attributes, hooks: Covering) -> None:
+        """Ask every webhook, of those that ``hooks`` finds to cover a write, that wants to know.
+        Raises APIError of the first that refuses.
+        """
         reinvocation = attrs.reinvocation
         rounds: _Rounds | None = None
         if reinvocation is not None and reinvocation.again:

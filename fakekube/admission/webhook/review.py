@@ -45,7 +45,7 @@ class Verdict(NamedTuple):
     """
 
     allowed: bool
-    status: Tree
+    status: Mapping[str, Any]
     patch: bytes = b""
     patch_type: str = ""
     changed: Tree | None = None

@@ -10,7 +10,7 @@ from fakekube.admission import versions
 from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
-from fakekube.admission.webhook.configurations import Hook, Hooks
+from fakekube.admission.webhook.configurations import Covering, Hook, Hooks
 from fakekube.admission.webhook.review import Verdict
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
@@ -27,13 +27,12 @@ class ValidatingWebhooks:
 
     def __init__(self, services: Services) -> None:
         """Read configurations from the server."""
-        self._services, self._hooks = services, Hooks(services, "validatingwebhookconfigurations")
+        self._services, self.hooks = services, Hooks(services, "validatingwebhookconfigurations")
 
-    def validate(self, attrs: Attributes) -> Awaitable[None] | None:
-        """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.covering(attrs)
-        if not hooks:
-            return None
+    def validate(self, attrs: Attributes, hooks: Covering) -> Awaitable[None] | None:
+        """Ask every webhook, of those that ``hooks`` finds to cover a write, that wants to know.
+        Raises APIError of the first that refuses.
+        """
         matching = [(hook, kind) for hook, kind in hooks if hook.matcher.selects(attrs)]
         if not matching:
             return None

@@ -258,11 +258,17 @@ class ClusterQueue(Leaf):
     # -- Workloads ------------------------------------------------------------------------------
 
     def add_or_update_workload(self, obj: ReadOnlyTree) -> None:
-        """Count a Workload with quota, in place of what it was before."""
-        self.delete_workload(meta.key_of(obj))
+        """Count a Workload with quota, in place of what it was before. What it uses is most often
+        the same.
+        """
         info = Info(obj, self._settings.info_options)
+        before = self.workloads.get(info.key)
+        if before is not None and _is_counted_alike(before, info):
+            self._forget(info.key)
+        else:
+            self.delete_workload(info.key)
+            self._update_workload_usage(info, 1)
         self._own_workloads()[info.key] = info
-        self._update_workload_usage(info, 1)
         if self._settings.is_pods_ready_tracked and not states.is_true(obj, "PodsReady"):
             self.workloads_not_ready[info.key] = None
 
@@ -272,6 +278,9 @@ class ClusterQueue(Leaf):
         if info is None:
             return
         self._update_workload_usage(info, -1)
+        self._forget(key)
+
+    def _forget(self, key: ObjectKey) -> None:
         self.workloads_not_ready.pop(key, None)
         # what is added makes no room, so it does not count
         self.allocatable_resource_generation += 1
@@ -325,6 +334,16 @@ class ClusterQueue(Leaf):
                 self.allocatable_resource_generation, self.workloads, self.resource_node.shared(), self.problems,
                 self.tas_flavors)
         return self._frozen
+
+
+def _is_counted_alike(before: Info, now: Info) -> bool:
+    """Whether two states of a Workload take the same, and count in the same places. What takes
+    domains of a topology is counted anew: the topology may be another.
+    """
+    return (
+        before.total_requests == now.total_requests and not now.is_using_tas()
+        and states.is_admitted(before.obj) == states.is_admitted(now.obj)
+        and local_queue_of(before.obj) == local_queue_of(now.obj))
 
 
 def local_queue_of(workload: ReadOnlyTree) -> LocalQueueReference:

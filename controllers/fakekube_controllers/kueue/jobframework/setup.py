@@ -29,8 +29,9 @@ def controllers(options: Options) -> Iterator[Declaration]:
 
 def controller(integration: Integration, options: Options, name: str = "") -> Declaration:
     """The one of every kind of job; it has the integration's name unless it is given one."""
+    kind, api_version = integration.resource.kind, integration.resource.api_version
+
     def is_owned(workload: Tree) -> bool:
-        kind, api_version = integration.resource.kind, integration.resource.api_version
         return any(each["kind"] == kind and each["apiVersion"] == api_version for each in meta.owners_of(workload))
 
     building = builder.controller(name or integration.name).for_(integration.resource).owns(names.WORKLOADS)

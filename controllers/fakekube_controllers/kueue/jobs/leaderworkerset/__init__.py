@@ -47,7 +47,7 @@ def _reconciler(options: Options, ctx: Context) -> Reconciler:
 
 
 def _waits(pod: ReadOnlyTree) -> bool:
-    return meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
+    return (pod["metadata"].get("annotations") or meta.EMPTY).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
 
 
 LEADER_WORKER_SET = Integration(

@@ -57,10 +57,12 @@ def _reconciler(options: Options, ctx: Context) -> Reconciler:
 
 def is_of_kueue(pod: ReadOnlyTree) -> bool:
     """Whether a pod has anything of Kueue: its label, its finalizer, or a group."""
-    labels = meta.labels_of(pod)
+    metadata = pod["metadata"]
+    labels = metadata.get("labels") or ()
     return (
         names.MANAGED_LABEL in labels or names.POD_GROUP_NAME_LABEL in labels
-        or names.POD_FINALIZER in meta.finalizers_of(pod) or names.POD_GROUP_NAME_ANNOTATION in meta.annotations_of(pod))
+        or names.POD_FINALIZER in (metadata.get("finalizers") or ())
+        or names.POD_GROUP_NAME_ANNOTATION in (metadata.get("annotations") or ()))
 
 
 def requests_of_workload(workload: ReadOnlyTree) -> list[Request]:

@@ -60,7 +60,7 @@ def _pod_reconciler(options: Options, ctx: Context) -> Reconciler:
 
 def _waits(pod: ReadOnlyTree) -> bool:
     """Whether a StatefulSet lets a pod wait."""
-    return meta.annotations_of(pod).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
+    return (pod["metadata"].get("annotations") or meta.EMPTY).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
 
 
 def _waits_now(_old: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
