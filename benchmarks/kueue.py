@@ -24,6 +24,7 @@ import orjson
 
 from benchmarks import kueuejobs
 from benchmarks.table import Figure, decode_seconds
+from benchmarks.turns import in_turns
 from fakekube.apimachinery import meta, quantity, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NAMESPACES, NODES
@@ -135,9 +136,12 @@ def _of_jobs() -> Iterator[Figure]:
 
 def run(name: str) -> dict[str, Any]:
     """A load in a process of its own, in figures."""
-    command = [sys.executable, "-m", "benchmarks.kueue", name]
-    result: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    result: dict[str, Any] = json.loads(subprocess.run(_command(name), stdout=subprocess.PIPE, text=True, check=True).stdout)
     return result
+
+
+def _command(name: str) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.kueue", name]
 
 
 @dataclass(slots=True)
@@ -328,8 +332,8 @@ async def play(load: Load, clock: str = "manual") -> dict[str, float]:
 
 
 def _jobs() -> dict[str, Any]:
-    """Both, each in a process of its own, one after the other."""
-    plain, queued = run("jobs-without"), run("jobs-with")
+    """Both, each in a process of its own, in turns."""
+    plain, queued = map(json.loads, in_turns([_command("jobs-without"), _command("jobs-with")]))
     return {"without": plain, "with": queued, "ratio": queued["cpu"] / plain["cpu"]}
 
 
