@@ -46,6 +46,11 @@ class CompiledRule(NamedTuple):
         """Whether oldSelf is an optional, and the rule runs where there is no old value, too."""
         return bool(self.rule.get("optionalOldSelf"))
 
+    @property
+    def reads_old(self) -> bool:
+        """Whether the rule, or what computes its message, reads the old value."""
+        return self.uses_old_self or (self.message is not None and self.message.uses(OLD_SELF))
+
     def cost(self) -> int:
         """The most that one evaluation may cost, as far as sizes are declared."""
         return self.program.estimate().max if self.program is not None else 0
