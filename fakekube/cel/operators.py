@@ -299,6 +299,29 @@ def conditional(condition: Code, then: Code, otherwise: Code, then_cost: int, ot
     return run
 
 
+def shared(part: Code, index: int) -> Code:
+    """A part that several programs have; the frame holds what came out, and what it cost.
+
+    A program for which there is not so much left computes it anew, and is stopped where it would
+    have been alone.
+    """
+
+    def run(frame: list[Any]) -> Any:
+        known = frame[index]
+        if known is not None:
+            value, cost, work = known
+            if cost <= frame[0] and work <= frame[1]:
+                frame[0] -= cost
+                frame[1] -= work
+                return value
+        cost, work = spending.left(frame), spending.left_work(frame)
+        value = part(frame)
+        frame[index] = (value, cost - spending.left(frame), work - spending.left_work(frame))
+        return value
+
+    return run
+
+
 def optional_or(first: Code, second: Code, cost: int, *, unwrapped: bool) -> Code:
     """The first optional if it has a value, else the second part; ``unwrapped`` gives the value."""
 

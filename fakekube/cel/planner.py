@@ -13,7 +13,7 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from fakekube.cel import calls, costs, errors, folds, macros, operators, spending, tree, types
+from fakekube.cel import calls, costs, errors, folds, frames, macros, operators, shapes, tree, types
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
@@ -49,9 +49,10 @@ class Plan(NamedTuple):
 class Planner:
     """Plans the parts of one expression; ``names`` tells which variable stands at which index."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: frames.Layout | None = None) -> None:
         self.names: dict[str, int] = {}
-        self.size = spending.FIRST_SLOT
+        self.layout = layout or frames.Layout()
+        self._shares = layout is not None
         self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
@@ -84,11 +85,6 @@ class Planner:
             return ()
         return node.children()
 
-    def slot(self) -> int:
-        """An index of the frame that is free."""
-        self.size += 1
-        return self.size - 1
-
     def literal(self, node: tree.Literal) -> Plan:
         """A constant costs nothing."""
         return _constant(node.value)
@@ -104,9 +100,7 @@ class Planner:
                 if node.name in scope:
                     index, decl = scope[node.name]
                     return Plan(operators.local(index), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, decl)
-        found = self.names.get(declaration.name)
-        if found is None:
-            found = self.names[declaration.name] = self.slot()
+        found = self.names[declaration.name] = self.layout.variable(declaration.name)
         return Plan(
             operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl),
             operators.Path(found))
@@ -222,13 +216,18 @@ class Planner:
         """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
         terms = [self.plan(argument) for argument in node.arguments]
         decisive = node.function == "_||_"
+        loops = [place for place, argument in enumerate(node.arguments) if isinstance(argument, tree.Comprehension)]
+        if self._shares and not self._scopes and loops and 0 < loops[-1] < len(terms) - 1:
+            # what rules begin with, such as that an object has a condition, is often the same
+            first = self.logical(tree.Call(node.offset, node.function, node.arguments[:loops[-1] + 1]))
+            terms[:loops[-1] + 1] = [first]
         spent = [0, *(term.cost for term in terms[1:])]
         code = operators.logical([term.code for term in terms], spent, decisive=decisive)
         compared = [] if decisive else [*filter(None, map(self.compared_text, node.arguments))]
         if len(compared) == len(terms) and len({index for index, _, _ in compared}) == 1:
             costed = [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
             code = operators.all_equal_texts(compared[0][0], costed, code)
-        return Plan(code, terms[0].cost)
+        return Plan(self.shared(node, code) if loops else code, terms[0].cost)
 
     def compared_text(self, node: tree.Expression) -> tuple[int, str, str] | None:
         """Of a field of a loop's variable that is compared with a constant: where the variable
@@ -331,13 +330,13 @@ class Planner:
             return self.binding(node)
         ranged = self.raw(node.range)
         initial = self.plan(node.initial)
-        accumulator, first = self.slot(), self.slot()
+        accumulator, first = self.layout.slot(), self.layout.slot()
         element = _below(ranged.decl)
         whole = node.variable2 is None and node.range.type.kind is Kind.LIST
         scope: dict[str, tuple[int, DeclType | None]] = {node.variable: (first, element if whole else None)}
         second = 0
         if node.variable2 is not None:
-            second = self.slot()
+            second = self.layout.slot()
             scope[node.variable2] = (second, element)
         self._scopes.append({node.accumulator: (accumulator, None)})
         result = self.plan(node.result)
@@ -346,7 +345,15 @@ class Planner:
         code, always = self.fold(node, loop, accumulator, result)
         self._scopes.pop()
         self._scopes.pop()
-        return Plan(code, ranged.cost + initial.cost + always)
+        return Plan(self.shared(node, code), ranged.cost + initial.cost + always)
+
+    def shared(self, node: tree.Expression, code: Code) -> Code:
+        """The code of a part with a loop, computed once for all programs that have that part.
+
+        A part within a loop or a binding is not shared: its variables have other values each time.
+        """
+        part = None if self._scopes or not self._shares else shapes.shape(node)
+        return code if part is None else operators.shared(code, self.layout.result(part))
 
     def fold(self, node: tree.Comprehension, loop: folds.Loop, accumulator: int, result: Plan) -> tuple[Code, int]:
         """The code of a loop, and what it costs beside the range in any case."""
@@ -378,7 +385,7 @@ class Planner:
     def binding(self, node: tree.Comprehension) -> Plan:
         """A name for a value, which is computed when it is used first."""
         value = self.plan(node.initial)
-        index = self.slot()
+        index = self.layout.slot()
         self._scopes.append({node.accumulator: (index, None)})
         result = self.plan(node.result)
         self._scopes.pop()

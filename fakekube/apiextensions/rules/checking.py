@@ -23,6 +23,7 @@ from fakekube.cel import values
 from fakekube.cel.decltypes import DeclType, escaped, of_schema
 from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
+from fakekube.cel.frames import Given
 from fakekube.schema.structural import Schema
 from fakekube.util.memory import memoized
 from fakekube.util.turns import Turn
@@ -164,14 +165,13 @@ class Checker:
             return
         if run.budget <= 0:
             run.stop(field_errors.invalid(_path(place), self._type, SPENT))
-        variables: dict[str, Any] = {"self": value}
-        if old is not None:
-            variables["oldSelf"] = old
+        variables: dict[str, Any] = {"self": value} if old is None else {"self": value, "oldSelf": old}
+        shared = Given(variables)
         for rule in self._rules:
             if rule.error:
                 run.found.append(field_errors.invalid(_path(place), self._type, f"rule compile error: {rule.error}"))
             elif rule.program is not None and (old is not None or not rule.uses_old_self or rule.takes_optional):
-                given = variables | {"oldSelf": self._optional(old)} if rule.uses_old_self and rule.takes_optional else variables
+                given = Given({"self": value, "oldSelf": self._optional(old)}) if rule.takes_optional else shared
                 if not self._holds(run, rule, rule.program, place, given):
                     self._tell(run, rule, value, variables, place)
 
@@ -181,10 +181,10 @@ class Checker:
         convert = self._decl.convert if self._decl is not None else None
         return values.OptionalValue(old if convert is None else convert(old))
 
-    def _holds(self, run: _Run, rule: CompiledRule, program: Program, place: Place, variables: dict[str, Any]) -> bool:
+    def _holds(self, run: _Run, rule: CompiledRule, program: Program, place: Place, given: Given) -> bool:
         """Whether a rule holds; True also where an error says that it could not be asked."""
         try:
-            result, cost = program.run(variables, min(CALL_LIMIT, run.budget), run.turn)
+            result, cost = program.run_on(given, min(CALL_LIMIT, run.budget), run.turn)
         except EvaluationError as error:
             run.found.append(field_errors.invalid(_path(place), self._type, _failure(str(error), rule)))
             return True
