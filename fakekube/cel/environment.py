@@ -121,7 +121,6 @@ class Program:
         self._code, self._cost = plan.code, plan.cost
         self._layout = planned.layout
         self._names = planned.names
-        self._indexes = tuple(planned.names.values())
 
     def estimate(self) -> costs.CostEstimate:
         """The least and the most that an evaluation may cost, as far as sizes are declared."""
@@ -155,10 +154,10 @@ class Program:
         if left < 0:
             raise errors.CostExceeded
         spending.begin(frame, left, cost_limit * spending.WORK_PER_COST, turn)
-        for index in self._indexes:
-            if frame[index] is frames.ABSENT:
-                name = next(name for name, at in self._names.items() if at == index)
-                raise errors.EvaluationError(f"no such attribute(s): {name}")
+        if given.lacks_some:
+            for name, index in self._names.items():
+                if frame[index] is frames.ABSENT:
+                    raise errors.EvaluationError(f"no such attribute(s): {name}")
         try:
             value = self._code(frame)
         except errors.CelError:
@@ -167,9 +166,7 @@ class Program:
             # a value that is not what its declaration says it is
             raise errors.no_such_overload() from None
         finally:
-            if turn is not None:
-                spending.finish(frame, turn)
-        left = spending.left(frame)
+            left = spending.finish(frame, turn)
         if left < 0:
             raise errors.CostExceeded
         return value, cost_limit - left

@@ -10,13 +10,8 @@ from typing import Any
 from fakekube.cel import spending
 
 
-class Absent:
-    """What stands in the frame for a variable without a value."""
-
-    __slots__ = ()
-
-
-ABSENT = Absent()
+ABSENT = object()
+"""What stands in a frame for a variable without a value."""
 
 
 class Layout:
@@ -27,7 +22,7 @@ class Layout:
 
     def __init__(self) -> None:
         self.size = spending.FIRST_SLOT
-        self._variables: dict[str, int] = {}
+        self.variables: dict[str, int] = {}
         self._results: dict[Hashable, int] = {}
 
     def slot(self) -> int:
@@ -37,9 +32,9 @@ class Layout:
 
     def variable(self, name: str) -> int:
         """The index of a variable of the environment."""
-        found = self._variables.get(name)
+        found = self.variables.get(name)
         if found is None:
-            found = self._variables[name] = self.slot()
+            found = self.variables[name] = self.slot()
         return found
 
     def result(self, part: Hashable) -> int:
@@ -49,13 +44,6 @@ class Layout:
             found = self._results[part] = self.slot()
         return found
 
-    def frame(self, variables: Mapping[str, Any]) -> list[Any]:
-        """A frame with the values of variables; nothing was computed on it yet."""
-        frame: list[Any] = [None] * self.size
-        for name, index in self._variables.items():
-            frame[index] = variables.get(name, ABSENT)
-        return frame
-
 
 class Given:
     """The values of variables for one program or several, asked one after the other.
@@ -63,14 +51,22 @@ class Given:
     They may not change meanwhile.
     """
 
-    __slots__ = ("_variables", "frame", "layout")
+    __slots__ = ("_variables", "frame", "lacks_some", "layout")
 
     def __init__(self, variables: Mapping[str, Any]) -> None:
         self._variables = variables
         self.layout: Layout | None = None
         self.frame: list[Any] = []
+        self.lacks_some = False
 
     def lay_out(self, layout: Layout) -> list[Any]:
         """The frame in the layout of a program, for it and those that follow."""
-        self.layout, self.frame = layout, layout.frame(self._variables)
-        return self.frame
+        frame = self.frame = [None] * layout.size
+        self.layout, self.lacks_some = layout, False
+        given = self._variables
+        for name, index in layout.variables.items():
+            if name in given:
+                frame[index] = given[name]
+            else:
+                frame[index], self.lacks_some = ABSENT, True
+        return frame

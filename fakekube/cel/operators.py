@@ -166,6 +166,15 @@ def has_field_at_path(path: Path, key: str, otherwise: Code, *, absent_nulls: bo
     there.
     """
     index, steps = path
+    if not steps:
+
+        def run_on_variable(frame: list[Any]) -> Any:
+            value = frame[index]
+            if value.__class__ is not dict:
+                return otherwise(frame)
+            return key in value and not (absent_nulls and value[key] is None)
+
+        return run_on_variable
 
     def run(frame: list[Any]) -> Any:
         value = frame[index]
@@ -274,7 +283,7 @@ def logical(terms: Sequence[Code], spent: Sequence[int], *, decisive: bool) -> C
                 continue
             if value is decisive:
                 return bool(decisive)
-            if value.__class__ is not bool:
+            if value is not otherwise:
                 failed = failed or errors.no_such_overload()
         if failed is not None:
             raise failed
@@ -314,9 +323,10 @@ def shared(part: Code, index: int) -> Code:
                 frame[0] -= cost
                 frame[1] -= work
                 return value
-        cost, work = spending.left(frame), spending.left_work(frame)
+        cost, work = spending.all_left(frame)
         value = part(frame)
-        frame[index] = (value, cost - spending.left(frame), work - spending.left_work(frame))
+        cost_left, work_left = spending.all_left(frame)
+        frame[index] = (value, cost - cost_left, work - work_left)
         return value
 
     return run
@@ -377,21 +387,24 @@ def all_equal_texts(index: int, compared: Sequence[tuple[str, str, int]], otherw
 
     ``otherwise`` computes the same where a field is no string.
     """
-    sized = [(key, text, len(text), cost) for key, text, cost in compared]
+    sized = []
+    for key, text, cost in compared:
+        *shorter, whole = (cost + costs.scaled(size, costs.STRING_TRAVERSAL_FACTOR) for size in range(len(text) + 1))
+        sized.append((key, text, len(text), shorter, whole))
 
     def run(frame: list[Any]) -> Any:
         value, spent = frame[index], 0
         if value.__class__ is not dict:
             return otherwise(frame)
-        for key, text, size, cost in sized:
+        for key, text, size, shorter, whole in sized:
             found = value.get(key)
             if found.__class__ is not str:
                 return otherwise(frame)
-            shorter = min(len(found), size)
-            spent += cost + (1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR))
             if found != text:
-                frame[0] -= spent
+                length = len(found)
+                frame[0] -= spent + (shorter[length] if length < size else whole)
                 return False
+            spent += whole
         frame[0] -= spent
         return True
 

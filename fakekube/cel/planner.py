@@ -215,19 +215,35 @@ class Planner:
     def logical(self, node: tree.Call) -> Plan:
         """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
         terms = [self.plan(argument) for argument in node.arguments]
+        if self._shares and not self._scopes:
+            terms = self.shared(node, terms)
+        if len(terms) == 1:
+            return terms[0]
         decisive = node.function == "_||_"
-        loops = [place for place, argument in enumerate(node.arguments) if isinstance(argument, tree.Comprehension)]
-        if self._shares and not self._scopes and loops and 0 < loops[-1] < len(terms) - 1:
-            # what rules begin with, such as that an object has a condition, is often the same
-            first = self.logical(tree.Call(node.offset, node.function, node.arguments[:loops[-1] + 1]))
-            terms[:loops[-1] + 1] = [first]
         spent = [0, *(term.cost for term in terms[1:])]
         code = operators.logical([term.code for term in terms], spent, decisive=decisive)
         compared = [] if decisive else [*filter(None, map(self.compared_text, node.arguments))]
         if len(compared) == len(terms) and len({index for index, _, _ in compared}) == 1:
             costed = [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
             code = operators.all_equal_texts(compared[0][0], costed, code)
-        return Plan(self.shared(node, code) if loops else code, terms[0].cost)
+        return Plan(code, terms[0].cost)
+
+    def shared(self, node: tree.Call, terms: list[Plan]) -> list[Plan]:
+        """The terms of ``&&`` or ``||``, those up to the last loop as one that is computed once for
+        all programs that begin so: as rules do that ask whether an object has some condition.
+
+        In a loop or a binding nothing is shared: its variables have other values each time.
+        """
+        loops = [number for number, term in enumerate(node.arguments, 1) if isinstance(term, tree.Comprehension)]
+        first = node.arguments[:loops[-1]] if loops else []
+        part = shapes.shape(tree.Call(node.offset, node.function, first)) if first else None
+        if part is None:
+            return terms
+        begun = terms[0].code
+        if len(first) > 1:
+            spent = [0, *(term.cost for term in terms[1:len(first)])]
+            begun = operators.logical([term.code for term in terms[:len(first)]], spent, decisive=node.function == "_||_")
+        return [Plan(operators.shared(begun, self.layout.result(part)), terms[0].cost), *terms[len(first):]]
 
     def compared_text(self, node: tree.Expression) -> tuple[int, str, str] | None:
         """Of a field of a loop's variable that is compared with a constant: where the variable
@@ -345,15 +361,7 @@ class Planner:
         code, always = self.fold(node, loop, accumulator, result)
         self._scopes.pop()
         self._scopes.pop()
-        return Plan(self.shared(node, code), ranged.cost + initial.cost + always)
-
-    def shared(self, node: tree.Expression, code: Code) -> Code:
-        """The code of a part with a loop, computed once for all programs that have that part.
-
-        A part within a loop or a binding is not shared: its variables have other values each time.
-        """
-        part = None if self._scopes or not self._shares else shapes.shape(node)
-        return code if part is None else operators.shared(code, self.layout.result(part))
+        return Plan(code, ranged.cost + initial.cost + always)
 
     def fold(self, node: tree.Comprehension, loop: folds.Loop, accumulator: int, result: Plan) -> tuple[Code, int]:
         """The code of a loop, and what it costs beside the range in any case."""

@@ -36,14 +36,18 @@ def begin(frame: list[Any], cost: int, work: int, turn: Turn | None) -> None:
     frame[:FIRST_SLOT] = (cost, work, None, None, turn, more_cost, more_work)
 
 
-def finish(frame: list[Any], turn: Turn) -> None:
-    """Tell the turn what is left of it."""
-    left, cost, work = turn.left, frame[0], frame[1] // WORK_PER_COST
+def finish(frame: list[Any], turn: Turn | None) -> int:
+    """Tell the turn what is left of it; what is left of the cost, negative when it was too little."""
+    cost: int = frame[0]
+    if turn is None:
+        return cost
+    left, work = turn.left, frame[1] // WORK_PER_COST
     if cost < left:
         left = cost
     if work < left:
         left = work
     turn.left = left - BEGINNING
+    return cost + frame[_COST]
 
 
 def left(frame: list[Any]) -> int:
@@ -52,10 +56,9 @@ def left(frame: list[Any]) -> int:
     return cost
 
 
-def left_work(frame: list[Any]) -> int:
-    """The work that may be done yet, later turns included."""
-    work: int = frame[1] + frame[_WORK]
-    return work
+def all_left(frame: list[Any]) -> tuple[int, int]:
+    """The cost and the work that are left, later turns included."""
+    return frame[0] + frame[_COST], frame[1] + frame[_WORK]
 
 
 def require(frame: list[Any], cost: int) -> None:

@@ -96,7 +96,7 @@ def test_a_part_that_rules_share_is_computed_once() -> None:
             return super().__iter__()
 
     base, layout = environment(), Layout()
-    one = base.compile("self.numbers.all(n, n > 0)", layout)
+    one = base.compile("self.numbers.all(n, n > 0) && true", layout)
     other = base.compile("self.numbers.all(n, n > 0) && 1 > 0", layout)
     shared = Given({"self": {"numbers": Counted([1, 2, 3])}})
     assert one.run_on(shared, 1000)[0] is other.run_on(shared, 1000)[0] is True

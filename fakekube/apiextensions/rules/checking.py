@@ -111,7 +111,10 @@ class Checker:
         "_additional", "_all_of", "_decl", "_fields", "_has_rules", "_items", "_keys", "_reads_old", "_rules", "_type")
 
     def __init__(self, node: Schema, decl: DeclType | None, rules: Sequence[Tree], compiled: list[CompiledRule]) -> None:
-        self._decl, self._rules, self._type = decl, compiled, node.type
+        self._decl, self._type = decl, node.type
+        self._rules = [
+            (rule, rule.program, rule.uses_old_self and not rule.takes_optional, rule.takes_optional)
+            for rule in compiled if rule.error or rule.program is not None]
         self._has_rules = bool(rules)
         self._keys = node.list_map_keys if node.list_type == "map" else ()
         self._fields: dict[str, Checker] = {}
@@ -167,12 +170,12 @@ class Checker:
             run.stop(field_errors.invalid(_path(place), self._type, SPENT))
         variables: dict[str, Any] = {"self": value} if old is None else {"self": value, "oldSelf": old}
         shared = Given(variables)
-        for rule in self._rules:
-            if rule.error:
+        for rule, program, needs_old, takes_optional in self._rules:
+            if program is None:
                 run.found.append(field_errors.invalid(_path(place), self._type, f"rule compile error: {rule.error}"))
-            elif rule.program is not None and (old is not None or not rule.uses_old_self or rule.takes_optional):
-                given = Given({"self": value, "oldSelf": self._optional(old)}) if rule.takes_optional else shared
-                if not self._holds(run, rule, rule.program, place, given):
+            elif old is not None or not needs_old:
+                given = Given({"self": value, "oldSelf": self._optional(old)}) if takes_optional else shared
+                if not self._holds(run, rule, program, place, given):
                     self._tell(run, rule, value, variables, place)
 
     def _optional(self, old: Json) -> values.OptionalValue:
