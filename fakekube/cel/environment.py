@@ -149,10 +149,10 @@ class Program:
 
         What they share is computed once, and costs each of them what it does.
         """
-        frame = given.frame if given.layout is self._layout else given.lay_out(self._layout)
         left = cost_limit - self._cost
         if left < 0:
             raise errors.CostExceeded
+        frame = given.frame if given.layout is self._layout else given.lay_out(self._layout)
         spending.begin(frame, left, cost_limit * spending.WORK_PER_COST, turn)
         if given.lacks_some:
             for name, index in self._names.items():

@@ -9,7 +9,6 @@ from typing import Any
 
 from fakekube.cel import spending
 
-
 ABSENT = object()
 """What stands in a frame for a variable without a value."""
 

@@ -165,25 +165,15 @@ def has_field_at_path(path: Path, key: str, otherwise: Code, *, absent_nulls: bo
     """The same of what is at a path; ``otherwise`` computes it where that is no object, or is not
     there.
     """
-    index, steps = path
-    if not steps:
-
-        def run_on_variable(frame: list[Any]) -> Any:
-            value = frame[index]
-            if value.__class__ is not dict:
-                return otherwise(frame)
-            return key in value and not (absent_nulls and value[key] is None)
-
-        return run_on_variable
+    index, keys = path.slot, tuple(step for step, _, _ in path.steps)
 
     def run(frame: list[Any]) -> Any:
         value = frame[index]
-        for step, _, nulls in steps:
-            if value.__class__ is not dict or step not in value:
-                return otherwise(frame)
-            value = value[step]
-            if value is None and nulls:
-                return otherwise(frame)
+        try:
+            for step in keys:
+                value = value[step]
+        except (LookupError, TypeError):
+            return otherwise(frame)
         if value.__class__ is not dict:
             return otherwise(frame)
         return key in value and not (absent_nulls and value[key] is None)

@@ -37,7 +37,10 @@ def begin(frame: list[Any], cost: int, work: int, turn: Turn | None) -> None:
 
 
 def finish(frame: list[Any], turn: Turn | None) -> int:
-    """Tell the turn what is left of it; what is left of the cost, negative when it was too little."""
+    """Tell the turn what is left of it.
+
+    What is left of the cost is returned; it is negative when there was too little.
+    """
     cost: int = frame[0]
     if turn is None:
         return cost

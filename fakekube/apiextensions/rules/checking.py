@@ -21,7 +21,6 @@ from fakekube.apimachinery.field_errors import OMITTED, FieldError, go_quote
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.cel import values
 from fakekube.cel.decltypes import DeclType, escaped, of_schema
-from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
 from fakekube.cel.frames import Given
 from fakekube.schema.structural import Schema
@@ -173,30 +172,31 @@ class Checker:
         for rule, program, needs_old, takes_optional in self._rules:
             if program is None:
                 run.found.append(field_errors.invalid(_path(place), self._type, f"rule compile error: {rule.error}"))
-            elif old is not None or not needs_old:
-                given = Given({"self": value, "oldSelf": self._optional(old)}) if takes_optional else shared
-                if not self._holds(run, rule, program, place, given):
-                    self._tell(run, rule, value, variables, place)
+                continue
+            if needs_old and old is None:
+                continue
+            given = Given({"self": value, "oldSelf": self._optional(old)}) if takes_optional else shared
+            limit = run.budget
+            if limit > CALL_LIMIT:
+                limit = CALL_LIMIT
+            try:
+                result, cost = program.run_on(given, limit, run.turn)
+            except EvaluationError as error:
+                run.found.append(field_errors.invalid(_path(place), self._type, _failure(str(error), rule)))
+                continue
+            except CostExceeded as error:
+                text = SPENT if run.budget < CALL_LIMIT else (
+                    f"'{error}': {NO_FURTHER} due to call cost exceeds limit for rule: {rule.told}")
+                run.stop(field_errors.invalid(_path(place), self._type, text))
+            run.budget -= cost
+            if result is not True:
+                self._tell(run, rule, value, variables, place)
 
     def _optional(self, old: Json) -> values.OptionalValue:
         if old is None:
             return values.NONE
         convert = self._decl.convert if self._decl is not None else None
         return values.OptionalValue(old if convert is None else convert(old))
-
-    def _holds(self, run: _Run, rule: CompiledRule, program: Program, place: Place, given: Given) -> bool:
-        """Whether a rule holds; True also where an error says that it could not be asked."""
-        try:
-            result, cost = program.run_on(given, min(CALL_LIMIT, run.budget), run.turn)
-        except EvaluationError as error:
-            run.found.append(field_errors.invalid(_path(place), self._type, _failure(str(error), rule)))
-            return True
-        except CostExceeded as error:
-            text = SPENT if run.budget < CALL_LIMIT else (
-                f"'{error}': {NO_FURTHER} due to call cost exceeds limit for rule: {rule.told}")
-            run.stop(field_errors.invalid(_path(place), self._type, text))
-        run.budget -= cost
-        return result is True
 
     def _tell(self, run: _Run, rule: CompiledRule, value: Json, variables: dict[str, Any], place: Place) -> None:
         """Tell of a rule that does not hold."""
