@@ -4,7 +4,7 @@ Upstream: interpreter/interpretable.go and interpreter/attributes.go.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fakekube.cel import costs, errors, folds, spending, values
 from fakekube.cel.errors import EvaluationError
@@ -77,25 +77,6 @@ def local(index: int) -> Code:
 
 _HELD = frozenset({folds.Unread, folds.Failure})
 
-Step = tuple[str, str, bool]
-"""The key of a field, its name, and whether null is no value."""
-
-
-def field_of_variable(index: int, key: str, name: str, *, absent_nulls: bool) -> Code:
-    """A field of a variable of the environment; ``absent_nulls`` says that null is no value."""
-
-    def run(frame: list[Any]) -> Any:
-        try:
-            value = frame[index][key]
-        except KeyError:
-            raise errors.no_such_key(name) from None
-        if value is None and absent_nulls:
-            raise errors.no_such_key(name)
-        return value
-
-    return run
-
-
 def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
     """A field of an object or the value of a map under a name."""
 
@@ -106,31 +87,6 @@ def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
             raise errors.no_such_key(name) from None
         if value is None and absent_nulls:
             raise errors.no_such_key(name)
-        return value
-
-    return run
-
-
-class Path(NamedTuple):
-    """A variable of the environment, and selections from it, from the first to the last."""
-
-    slot: int
-    steps: tuple[Step, ...] = ()
-
-
-def at_path(path: Path) -> Code:
-    """What ``field`` would give for one field after the other."""
-    index, steps = path
-
-    def run(frame: list[Any]) -> Any:
-        value = frame[index]
-        for key, name, absent_nulls in steps:
-            try:
-                value = value[key]
-            except KeyError:
-                raise errors.no_such_key(name) from None
-            if value is None and absent_nulls:
-                raise errors.no_such_key(name)
         return value
 
     return run
@@ -157,26 +113,6 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
         if isinstance(value, list | tuple):
             list_index(key)
         return isinstance(value, dict) and key in value and not (absent_nulls and value[key] is None)
-
-    return run
-
-
-def has_field_at_path(path: Path, key: str, otherwise: Code, *, absent_nulls: bool) -> Code:
-    """The same of what is at a path; ``otherwise`` computes it where that is no object, or is not
-    there.
-    """
-    index, keys = path.slot, tuple(step for step, _, _ in path.steps)
-
-    def run(frame: list[Any]) -> Any:
-        value = frame[index]
-        try:
-            for step in keys:
-                value = value[step]
-        except (LookupError, TypeError):
-            return otherwise(frame)
-        if value.__class__ is not dict:
-            return otherwise(frame)
-        return key in value and not (absent_nulls and value[key] is None)
 
     return run
 
@@ -298,30 +234,6 @@ def conditional(condition: Code, then: Code, otherwise: Code, then_cost: int, ot
     return run
 
 
-def shared(part: Code, index: int) -> Code:
-    """A part that several programs have; the frame holds what came out, and what it cost.
-
-    A program for which there is not so much left computes it anew, and is stopped where it would
-    have been alone.
-    """
-
-    def run(frame: list[Any]) -> Any:
-        known = frame[index]
-        if known is not None:
-            value, cost, work = known
-            if cost <= frame[0] and work <= frame[1]:
-                frame[0] -= cost
-                frame[1] -= work
-                return value
-        cost, work = spending.all_left(frame)
-        value = part(frame)
-        cost_left, work_left = spending.all_left(frame)
-        frame[index] = (value, cost - cost_left, work - work_left)
-        return value
-
-    return run
-
-
 def optional_or(first: Code, second: Code, cost: int, *, unwrapped: bool) -> Code:
     """The first optional if it has a value, else the second part; ``unwrapped`` gives the value."""
 
@@ -367,36 +279,6 @@ def equals_text(left: Code, text: str, *, negated: bool) -> Code:
         shorter = min(len(value), size)
         frame[0] -= 1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR)
         return (value == text) is not negated
-
-    return run
-
-
-def all_equal_texts(index: int, compared: Sequence[tuple[str, str, int]], otherwise: Code) -> Code:
-    """``&&`` of fields of a loop's variable that are compared with constants, as loops over
-    conditions have it. Of each the key, the text, and what it costs to get to it.
-
-    ``otherwise`` computes the same where a field is no string.
-    """
-    sized = []
-    for key, text, cost in compared:
-        *shorter, whole = (cost + costs.scaled(size, costs.STRING_TRAVERSAL_FACTOR) for size in range(len(text) + 1))
-        sized.append((key, text, len(text), shorter, whole))
-
-    def run(frame: list[Any]) -> Any:
-        value, spent = frame[index], 0
-        if value.__class__ is not dict:
-            return otherwise(frame)
-        for key, text, size, shorter, whole in sized:
-            found = value.get(key)
-            if found.__class__ is not str:
-                return otherwise(frame)
-            if found != text:
-                length = len(found)
-                frame[0] -= spent + (shorter[length] if length < size else whole)
-                return False
-            spent += whole
-        frame[0] -= spent
-        return True
 
     return run
 

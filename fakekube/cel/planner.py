@@ -9,41 +9,17 @@ what depends on values is counted while it runs. What is constant is computed he
 Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecost.go.
 """
 
-import enum
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from fakekube.cel import calls, costs, errors, folds, frames, macros, operators, shapes, tree, types
+from fakekube.cel import calls, costs, errors, folds, frames, macros, operators, plans, shapes, shortcuts, tree, types
 from fakekube.cel.decltypes import DeclType
+from fakekube.cel.plans import Form, Plan
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
 
 _CONSTANT_FRAME = (costs.MAX, costs.MAX, None, None, None, 0, 0)
-
-
-class Form(enum.Enum):
-    """What sort of part it is; selections and conditions count its cost by that."""
-
-    VALUE = "the result of a call, a new list and the like"
-    ATTRIBUTE = "a variable, with selections"
-    CHOICE = "one of two parts by a condition, with selections"
-    CONSTANT = "known before it runs"
-
-
-class Plan(NamedTuple):
-    """How a part is computed, and what it costs whenever it is computed without error.
-
-    ``decl`` is set if the code gives what stands in a tree, which has to be converted before
-    anything but a selection uses it. ``path`` is set if the code does nothing but select from a
-    variable of the environment.
-    """
-
-    code: Code
-    cost: int
-    form: Form = Form.VALUE
-    decl: DeclType | None = None
-    path: operators.Path | None = None
 
 
 class Planner:
@@ -87,14 +63,14 @@ class Planner:
 
     def literal(self, node: tree.Literal) -> Plan:
         """A constant costs nothing."""
-        return _constant(node.value)
+        return plans.constant(node.value)
 
     def ident(self, node: tree.Ident | tree.Select) -> Plan:
         """A variable, or a constant that the environment declares."""
         declaration = node.declaration
         assert declaration is not None
         if declaration.constant:
-            return _constant(declaration.value)
+            return plans.constant(declaration.value)
         if isinstance(node, tree.Ident):
             for scope in reversed(self._scopes):
                 if node.name in scope:
@@ -103,7 +79,7 @@ class Planner:
         found = self.names[declaration.name] = self.layout.variable(declaration.name)
         return Plan(
             operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl),
-            operators.Path(found))
+            shortcuts.Path(found))
 
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
@@ -112,12 +88,12 @@ class Planner:
         operand = self.raw(node.operand)
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
-        cost, form = _selected(operand)
+        cost, form = plans.selected(operand)
         nulls = _absent_nulls(of)
         if node.test_only:
             code = operators.has_field(operand.code, key, absent_nulls=nulls)
             if operand.path is not None:
-                code = operators.has_field_at_path(operand.path, key, code, absent_nulls=nulls)
+                code = shortcuts.has_field_at_path(operand.path, key, code, absent_nulls=nulls)
             return Plan(code, cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
@@ -125,10 +101,10 @@ class Planner:
             if path is None:
                 code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
             else:
-                path = operators.Path(path.slot, (*path.steps, (key, node.field, nulls)))
-                code = operators.at_path(path)
+                path = shortcuts.Path(path.slot, (*path.steps, (key, node.field, nulls)))
+                code = shortcuts.at_path(path)
                 if len(path.steps) == 1:
-                    code = operators.field_of_variable(path.slot, key, node.field, absent_nulls=nulls)
+                    code = shortcuts.field_of_variable(path.slot, key, node.field, absent_nulls=nulls)
             return Plan(code, cost, form, _below(operand.decl, node.field), path)
         if types.is_optional(of):
             inner = of.parameters[0]
@@ -140,8 +116,8 @@ class Planner:
     def index(self, node: tree.Call) -> Plan:
         """``a[b]``."""
         operand, index = self.raw(node.arguments[0]), self.plan(node.arguments[1])
-        cost, form = _selected(operand)
-        cost += _qualified(index)
+        cost, form = plans.selected(operand)
+        cost += plans.qualified(index)
         if types.is_optional(node.arguments[0].type):
             return Plan(operators.optional_index(operand.code, index.code), cost - costs.SELECT_AND_IDENT, form)
         texts_only = node.arguments[1].type.kind is not Kind.STRING and _is_declared(node.arguments[0])
@@ -162,8 +138,8 @@ class Planner:
         found = operators.optional_index(operand.code, code, absent_nulls=_absent_nulls(of))
         if below is not None and below.convert is not None:
             found = operators.converted_optional(found, below.convert)
-        cost, form = _selected(operand)
-        return Plan(found, cost + _qualified(index) - costs.SELECT_AND_IDENT, form)
+        cost, form = plans.selected(operand)
+        return Plan(found, cost + plans.qualified(index) - costs.SELECT_AND_IDENT, form)
 
     def call(self, node: tree.Call) -> Plan:
         """An operator or a function."""
@@ -199,14 +175,14 @@ class Planner:
         """The conversion of a constant."""
         code = calls.dispatched_call(node.function, node.overloads, [argument.code])
         try:
-            return _constant(code(list(_CONSTANT_FRAME)))
+            return plans.constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             raise errors.ProgramError(str(failed)) from None
 
     def constant_list(self, element: Plan, elements: list[Any]) -> Plan:
         """``in`` a list of constants costs no more than the element; an empty one not even that."""
         if not elements:
-            return _constant(False)
+            return plans.constant(False)
         found = calls.members(elements)
         if found is None:
             return Plan(calls.in_elements(element.code, operators.constant(elements)), element.cost)
@@ -222,10 +198,8 @@ class Planner:
         decisive = node.function == "_||_"
         spent = [0, *(term.cost for term in terms[1:])]
         code = operators.logical([term.code for term in terms], spent, decisive=decisive)
-        compared = [] if decisive else [*filter(None, map(self.compared_text, node.arguments))]
-        if len(compared) == len(terms) and len({index for index, _, _ in compared}) == 1:
-            costed = [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
-            code = operators.all_equal_texts(compared[0][0], costed, code)
+        if (found := self.compared_texts(node)) is not None:
+            code = shortcuts.all_equal_texts(*found, code)
         return Plan(code, terms[0].cost)
 
     def shared(self, node: tree.Call, terms: list[Plan]) -> list[Plan]:
@@ -243,7 +217,19 @@ class Planner:
         if len(first) > 1:
             spent = [0, *(term.cost for term in terms[1:len(first)])]
             begun = operators.logical([term.code for term in terms[:len(first)]], spent, decisive=node.function == "_||_")
-        return [Plan(operators.shared(begun, self.layout.result(part)), terms[0].cost), *terms[len(first):]]
+        return [Plan(shortcuts.shared(begun, self.layout.result(part)), terms[0].cost), *terms[len(first):]]
+
+    def compared_texts(self, node: tree.Expression) -> tuple[int, list[shortcuts.Compared]] | None:
+        """Of ``&&`` of fields of one loop's variable that are compared with constants: where the
+        variable stands in the frame, and the fields; None for any other part.
+        """
+        if not isinstance(node, tree.Call) or node.function != "_&&_":
+            return None
+        compared = [*filter(None, map(self.compared_text, node.arguments))]
+        if len(compared) < len(node.arguments) or len({index for index, _, _ in compared}) > 1:
+            return None
+        spent = [0, *(self.plan(argument).cost for argument in node.arguments[1:])]
+        return compared[0][0], [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
 
     def compared_text(self, node: tree.Expression) -> tuple[int, str, str] | None:
         """Of a field of a loop's variable that is compared with a constant: where the variable
@@ -322,7 +308,7 @@ class Planner:
     def created(self, code: Code) -> Plan:
         """A list or a map of constants; an error in it shows when it runs."""
         try:
-            return _constant(code(list(_CONSTANT_FRAME)))
+            return plans.constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             return Plan(operators.failing(str(failed)), 0, Form.CONSTANT)
 
@@ -369,7 +355,12 @@ class Planner:
         if isinstance(step, tree.Call):
             if step.function in {"_&&_", "_||_"} and _is_accumulator(step.arguments[0], node):
                 predicate = self.plan(step.arguments[1])
-                return folds.quantifier(loop, predicate.code, predicate.cost, stops_at=step.function == "_||_"), result.cost
+                exists = step.function == "_||_"
+                code = folds.quantifier(loop, predicate.code, predicate.cost, stops_at=exists)
+                compared = self.compared_texts(step.arguments[1]) if exists and self.raw(node.range).path is not None else None
+                if compared is not None and compared[0] == loop.first:
+                    code = shortcuts.exists_with_texts(loop, compared[1], predicate.cost, code)
+                return code, result.cost
             predicate_node: tree.Expression | None = None
             if step.function == "_?_:_" and _is_accumulator(step.arguments[2], node):
                 predicate_node, step = step.arguments[0], step.arguments[1]
@@ -400,24 +391,8 @@ class Planner:
         return Plan(folds.binding(index, value.code, value.cost, result.code), result.cost)
 
 
-def _constant(value: Any) -> Plan:
-    return Plan(operators.constant(value), 0, Form.CONSTANT)
-
-
 def _is_accumulator(node: tree.Expression, of: tree.Comprehension) -> bool:
     return isinstance(node, tree.Ident) and node.name == of.accumulator == macros.ACCUMULATOR
-
-
-def _selected(operand: Plan) -> tuple[int, Form]:
-    """What an operand costs as the root of a selection, and what sort of part that is."""
-    if operand.form in {Form.ATTRIBUTE, Form.CHOICE}:
-        return operand.cost, operand.form
-    return operand.cost + costs.SELECT_AND_IDENT, Form.ATTRIBUTE
-
-
-def _qualified(index: Plan) -> int:
-    """What an index costs; a variable in it is read without being counted."""
-    return index.cost + costs.SELECT_AND_IDENT - (index.form is Form.ATTRIBUTE)
 
 
 def _absent_nulls(of: types.Type) -> bool:

@@ -50,7 +50,8 @@ def finish(frame: list[Any], turn: Turn | None) -> int:
     if work < left:
         left = work
     turn.left = left - BEGINNING
-    return cost + frame[_COST]
+    cost += frame[_COST]
+    return cost
 
 
 def left(frame: list[Any]) -> int:
