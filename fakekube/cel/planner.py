@@ -2,9 +2,10 @@
 
 A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
 compared, which cost too little), at 2 what was converted, at 3 the regular expressions that were
-made ready, from 4 on what ``spending`` says of turns, then variables. A closure takes a frame
-and returns a value or raises. What a part costs in any case is added up when it is planned; only
-what depends on values is counted while it runs. What is constant is computed here, for free.
+made ready, from 4 on what ``spending`` says of turns, then variables, and results that programs
+share (``frames``). A closure takes a frame and returns a value or raises. What a part costs in any
+case is added up when it is planned; only what depends on values is counted while it runs. What is
+constant is computed here, for free.
 
 Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecost.go.
 """

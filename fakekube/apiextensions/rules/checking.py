@@ -277,14 +277,16 @@ def _made(tree: Tree, node: Schema, decl: DeclType | None, minor: int) -> Checke
         made._items = _made(items, node.items, element, minor)
     if isinstance(additional, dict) and node.additional is not None:
         made._additional = _made(additional, node.additional, element, minor)
-    for name, part in (tree.get("properties") or {}).items():
+    for name, below in (tree.get("properties") or {}).items():
         field = _field(name, node, decl)
-        if field is not None and (found := _made(part, node.properties[name], field, minor)) is not None:
+        if field is not None and (found := _made(below, node.properties[name], field, minor)) is not None:
             made._fields[name] = found
     made._all_of = [found for part in tree.get("allOf") or () if (found := _made(part, node, decl, minor)) is not None]
-    below = [*made._fields.values(), *made._all_of, *filter(None, (made._items, made._additional))]
-    made._reads_old = made._reads_old or any(found._reads_old for found in below)
-    return made if rules or below else None
+    if not (rules or made._items or made._additional or made._fields or made._all_of):
+        return None
+    parts = [*made._fields.values(), *made._all_of, *filter(None, (made._items, made._additional))]
+    made._reads_old = made._reads_old or any(part._reads_old for part in parts)
+    return made
 
 
 def _field(name: str, node: Schema, decl: DeclType | None) -> DeclType | None:
