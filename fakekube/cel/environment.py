@@ -6,7 +6,7 @@ Upstream: cel/env.go and cel/program.go.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, spending, tree, types, validators
+from fakekube.cel import checker, costs, errors, estimate, frames, macros, parser, planner, spending, tree, types, validators
 from fakekube.cel.declarations import Declarations
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
@@ -65,8 +65,11 @@ class Environment:
         extended.declarations = Declarations(declared, self.declarations.functions, named)
         return extended
 
-    def compile(self, text: str) -> "Program":
+    def compile(self, text: str, layout: frames.Layout | None = None) -> "Program":
         """The program of a text.
+
+        ``layout`` is that of all programs of this environment that are run on the same values one
+        after the other, if there are several.
 
         Raises CompileError, and ProgramError for a constant that has no value.
         """
@@ -78,7 +81,7 @@ class Environment:
             issues = [issue for validator in self.validators for issue in validator(parts)]
             if issues:
                 raise errors.CompileError(text, issues)
-            return Program(text, root, self.declarations)
+            return Program(text, root, self.declarations, layout)
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"
             raise errors.CompileError(text, [errors.Issue(message, -1)]) from None
@@ -103,20 +106,21 @@ class Program:
     ``type`` is the type of its value, ``root`` the checked tree.
     """
 
-    def __init__(self, text: str, root: tree.Expression, declarations: Declarations) -> None:
+    def __init__(
+        self, text: str, root: tree.Expression, declarations: Declarations, layout: frames.Layout | None = None,
+    ) -> None:
         self.text = text
         self._declarations = declarations
         self.root = root
         self.type = root.type
-        planned = planner.Planner()
+        planned = planner.Planner(layout)
         try:
             plan = planned.plan(root)
         except errors.ProgramError as refused:
             raise errors.ProgramError(str(refused), root.type) from None
         self._code, self._cost = plan.code, plan.cost
-        self._indexes = planned.names
-        self._names = tuple(planned.names.items())
-        self._blank = [None] * planned.size
+        self._layout = planned.layout
+        self._names = planned.names
 
     def estimate(self) -> costs.CostEstimate:
         """The least and the most that an evaluation may cost, as far as sizes are declared."""
@@ -125,7 +129,7 @@ class Program:
 
     def uses(self, name: str) -> bool:
         """Whether the expression reads a variable."""
-        return name in self._indexes
+        return name in self._names
 
     def evaluate(self, variables: Mapping[str, Any], *, cost_limit: int = DEFAULT_COST_LIMIT) -> Any:
         """The value. Raises EvaluationError, and CostExceeded if it costs more than the limit."""
@@ -138,18 +142,22 @@ class Program:
 
         With a ``turn`` it ends that now and then: TakesLong is raised in the first.
         """
-        frame: list[Any] = self._blank.copy()
-        frame[0] = left = cost_limit - self._cost
-        frame[1] = cost_limit * spending.WORK_PER_COST
+        return self.run_on(frames.Given(variables), cost_limit, turn)
+
+    def run_on(self, given: frames.Given, cost_limit: int, turn: Turn | None = None) -> tuple[Any, int]:
+        """The same on values that programs before it may have been run on.
+
+        What they share is computed once, and costs each of them what it does.
+        """
+        left = cost_limit - self._cost
         if left < 0:
             raise errors.CostExceeded
-        if turn is not None:
-            spending.begin(frame, turn)
-        for name, index in self._names:
-            try:
-                frame[index] = variables[name]
-            except KeyError:
-                raise errors.EvaluationError(f"no such attribute(s): {name}") from None
+        frame = given.frame if given.layout is self._layout else given.lay_out(self._layout)
+        spending.begin(frame, left, cost_limit * spending.WORK_PER_COST, turn)
+        if given.lacks_some:
+            for name, index in self._names.items():
+                if frame[index] is frames.ABSENT:
+                    raise errors.EvaluationError(f"no such attribute(s): {name}")
         try:
             value = self._code(frame)
         except errors.CelError:
@@ -158,9 +166,7 @@ class Program:
             # a value that is not what its declaration says it is
             raise errors.no_such_overload() from None
         finally:
-            if turn is not None:
-                spending.finish(frame, turn)
-        left = frame[0] if turn is None else spending.left(frame)
+            left = spending.finish(frame, turn)
         if left < 0:
             raise errors.CostExceeded
         return value, cost_limit - left

@@ -92,11 +92,18 @@ def _spend(frame: list[Any], cost: int) -> None:
         spending.exceeded(frame)
 
 
+def turn_cost(cost: int, *, stops_at: bool) -> tuple[int, int]:
+    """What a turn of ``all`` or ``exists`` costs whose predicate costs so much, and what it costs
+    to find that the loop is decided before the next.
+    """
+    condition = _CONDITION_COST[stops_at]
+    return condition + _ACCUMULATOR_COST + cost, condition
+
+
 def quantifier(loop: Loop, predicate: Code, cost: int, *, stops_at: bool) -> Code:
     """``all`` and ``exists``: the first False or True ends it, and hides errors before it."""
-    condition = _CONDITION_COST[stops_at]
-    each, first = condition + _ACCUMULATOR_COST + cost, loop.first
-    ranged_by, is_plain = loop.range, not loop.second
+    each, condition = turn_cost(cost, stops_at=stops_at)
+    first, ranged_by, is_plain = loop.first, loop.range, not loop.second
 
     def run(frame: list[Any]) -> bool:
         failed: EvaluationError | None = None

@@ -4,7 +4,7 @@ Upstream: interpreter/interpretable.go and interpreter/attributes.go.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fakekube.cel import costs, errors, folds, spending, values
 from fakekube.cel.errors import EvaluationError
@@ -77,25 +77,6 @@ def local(index: int) -> Code:
 
 _HELD = frozenset({folds.Unread, folds.Failure})
 
-Step = tuple[str, str, bool]
-"""The key of a field, its name, and whether null is no value."""
-
-
-def field_of_variable(index: int, key: str, name: str, *, absent_nulls: bool) -> Code:
-    """A field of a variable of the environment; ``absent_nulls`` says that null is no value."""
-
-    def run(frame: list[Any]) -> Any:
-        try:
-            value = frame[index][key]
-        except KeyError:
-            raise errors.no_such_key(name) from None
-        if value is None and absent_nulls:
-            raise errors.no_such_key(name)
-        return value
-
-    return run
-
-
 def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
     """A field of an object or the value of a map under a name."""
 
@@ -106,31 +87,6 @@ def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
             raise errors.no_such_key(name) from None
         if value is None and absent_nulls:
             raise errors.no_such_key(name)
-        return value
-
-    return run
-
-
-class Path(NamedTuple):
-    """A variable of the environment, and selections from it, from the first to the last."""
-
-    slot: int
-    steps: tuple[Step, ...] = ()
-
-
-def at_path(path: Path) -> Code:
-    """What ``field`` would give for one field after the other."""
-    index, steps = path
-
-    def run(frame: list[Any]) -> Any:
-        value = frame[index]
-        for key, name, absent_nulls in steps:
-            try:
-                value = value[key]
-            except KeyError:
-                raise errors.no_such_key(name) from None
-            if value is None and absent_nulls:
-                raise errors.no_such_key(name)
         return value
 
     return run
@@ -157,27 +113,6 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
         if isinstance(value, list | tuple):
             list_index(key)
         return isinstance(value, dict) and key in value and not (absent_nulls and value[key] is None)
-
-    return run
-
-
-def has_field_at_path(path: Path, key: str, otherwise: Code, *, absent_nulls: bool) -> Code:
-    """The same of what is at a path; ``otherwise`` computes it where that is no object, or is not
-    there.
-    """
-    index, steps = path
-
-    def run(frame: list[Any]) -> Any:
-        value = frame[index]
-        for step, _, nulls in steps:
-            if value.__class__ is not dict or step not in value:
-                return otherwise(frame)
-            value = value[step]
-            if value is None and nulls:
-                return otherwise(frame)
-        if value.__class__ is not dict:
-            return otherwise(frame)
-        return key in value and not (absent_nulls and value[key] is None)
 
     return run
 
@@ -274,7 +209,7 @@ def logical(terms: Sequence[Code], spent: Sequence[int], *, decisive: bool) -> C
                 continue
             if value is decisive:
                 return bool(decisive)
-            if value.__class__ is not bool:
+            if value is not otherwise:
                 failed = failed or errors.no_such_overload()
         if failed is not None:
             raise failed
@@ -344,33 +279,6 @@ def equals_text(left: Code, text: str, *, negated: bool) -> Code:
         shorter = min(len(value), size)
         frame[0] -= 1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR)
         return (value == text) is not negated
-
-    return run
-
-
-def all_equal_texts(index: int, compared: Sequence[tuple[str, str, int]], otherwise: Code) -> Code:
-    """``&&`` of fields of a loop's variable that are compared with constants, as loops over
-    conditions have it. Of each the key, the text, and what it costs to get to it.
-
-    ``otherwise`` computes the same where a field is no string.
-    """
-    sized = [(key, text, len(text), cost) for key, text, cost in compared]
-
-    def run(frame: list[Any]) -> Any:
-        value, spent = frame[index], 0
-        if value.__class__ is not dict:
-            return otherwise(frame)
-        for key, text, size, cost in sized:
-            found = value.get(key)
-            if found.__class__ is not str:
-                return otherwise(frame)
-            shorter = min(len(found), size)
-            spent += cost + (1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR))
-            if found != text:
-                frame[0] -= spent
-                return False
-        frame[0] -= spent
-        return True
 
     return run
 

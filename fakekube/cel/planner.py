@@ -2,19 +2,20 @@
 
 A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
 compared, which cost too little), at 2 what was converted, at 3 the regular expressions that were
-made ready, from 4 on what ``spending`` says of turns, then variables. A closure takes a frame
-and returns a value or raises. What a part costs in any case is added up when it is planned; only
-what depends on values is counted while it runs. What is constant is computed here, for free.
+made ready, from 4 on what ``spending`` says of turns, then variables, and results that programs
+share (``frames``). A closure takes a frame and returns a value or raises. What a part costs in any
+case is added up when it is planned; only what depends on values is counted while it runs. What is
+constant is computed here, for free.
 
 Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecost.go.
 """
 
-import enum
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from fakekube.cel import calls, costs, errors, folds, macros, operators, spending, tree, types
+from fakekube.cel import calls, costs, errors, folds, frames, macros, operators, plans, shapes, shortcuts, tree, types
 from fakekube.cel.decltypes import DeclType
+from fakekube.cel.plans import Form, Plan
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
@@ -22,36 +23,13 @@ Code = Callable[[list[Any]], Any]
 _CONSTANT_FRAME = (costs.MAX, costs.MAX, None, None, None, 0, 0)
 
 
-class Form(enum.Enum):
-    """What sort of part it is; selections and conditions count its cost by that."""
-
-    VALUE = "the result of a call, a new list and the like"
-    ATTRIBUTE = "a variable, with selections"
-    CHOICE = "one of two parts by a condition, with selections"
-    CONSTANT = "known before it runs"
-
-
-class Plan(NamedTuple):
-    """How a part is computed, and what it costs whenever it is computed without error.
-
-    ``decl`` is set if the code gives what stands in a tree, which has to be converted before
-    anything but a selection uses it. ``path`` is set if the code does nothing but select from a
-    variable of the environment.
-    """
-
-    code: Code
-    cost: int
-    form: Form = Form.VALUE
-    decl: DeclType | None = None
-    path: operators.Path | None = None
-
-
 class Planner:
     """Plans the parts of one expression; ``names`` tells which variable stands at which index."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: frames.Layout | None = None) -> None:
         self.names: dict[str, int] = {}
-        self.size = spending.FIRST_SLOT
+        self.layout = layout or frames.Layout()
+        self._shares = layout is not None
         self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
@@ -84,32 +62,25 @@ class Planner:
             return ()
         return node.children()
 
-    def slot(self) -> int:
-        """An index of the frame that is free."""
-        self.size += 1
-        return self.size - 1
-
     def literal(self, node: tree.Literal) -> Plan:
         """A constant costs nothing."""
-        return _constant(node.value)
+        return plans.constant(node.value)
 
     def ident(self, node: tree.Ident | tree.Select) -> Plan:
         """A variable, or a constant that the environment declares."""
         declaration = node.declaration
         assert declaration is not None
         if declaration.constant:
-            return _constant(declaration.value)
+            return plans.constant(declaration.value)
         if isinstance(node, tree.Ident):
             for scope in reversed(self._scopes):
                 if node.name in scope:
                     index, decl = scope[node.name]
                     return Plan(operators.local(index), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, decl)
-        found = self.names.get(declaration.name)
-        if found is None:
-            found = self.names[declaration.name] = self.slot()
+        found = self.names[declaration.name] = self.layout.variable(declaration.name)
         return Plan(
             operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl),
-            operators.Path(found))
+            shortcuts.Path(found))
 
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
@@ -118,12 +89,12 @@ class Planner:
         operand = self.raw(node.operand)
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
-        cost, form = _selected(operand)
+        cost, form = plans.selected(operand)
         nulls = _absent_nulls(of)
         if node.test_only:
             code = operators.has_field(operand.code, key, absent_nulls=nulls)
             if operand.path is not None:
-                code = operators.has_field_at_path(operand.path, key, code, absent_nulls=nulls)
+                code = shortcuts.has_field_at_path(operand.path, key, code, absent_nulls=nulls)
             return Plan(code, cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
@@ -131,10 +102,10 @@ class Planner:
             if path is None:
                 code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
             else:
-                path = operators.Path(path.slot, (*path.steps, (key, node.field, nulls)))
-                code = operators.at_path(path)
+                path = shortcuts.Path(path.slot, (*path.steps, (key, node.field, nulls)))
+                code = shortcuts.at_path(path)
                 if len(path.steps) == 1:
-                    code = operators.field_of_variable(path.slot, key, node.field, absent_nulls=nulls)
+                    code = shortcuts.field_of_variable(path.slot, key, node.field, absent_nulls=nulls)
             return Plan(code, cost, form, _below(operand.decl, node.field), path)
         if types.is_optional(of):
             inner = of.parameters[0]
@@ -146,8 +117,8 @@ class Planner:
     def index(self, node: tree.Call) -> Plan:
         """``a[b]``."""
         operand, index = self.raw(node.arguments[0]), self.plan(node.arguments[1])
-        cost, form = _selected(operand)
-        cost += _qualified(index)
+        cost, form = plans.selected(operand)
+        cost += plans.qualified(index)
         if types.is_optional(node.arguments[0].type):
             return Plan(operators.optional_index(operand.code, index.code), cost - costs.SELECT_AND_IDENT, form)
         texts_only = node.arguments[1].type.kind is not Kind.STRING and _is_declared(node.arguments[0])
@@ -168,8 +139,8 @@ class Planner:
         found = operators.optional_index(operand.code, code, absent_nulls=_absent_nulls(of))
         if below is not None and below.convert is not None:
             found = operators.converted_optional(found, below.convert)
-        cost, form = _selected(operand)
-        return Plan(found, cost + _qualified(index) - costs.SELECT_AND_IDENT, form)
+        cost, form = plans.selected(operand)
+        return Plan(found, cost + plans.qualified(index) - costs.SELECT_AND_IDENT, form)
 
     def call(self, node: tree.Call) -> Plan:
         """An operator or a function."""
@@ -205,14 +176,14 @@ class Planner:
         """The conversion of a constant."""
         code = calls.dispatched_call(node.function, node.overloads, [argument.code])
         try:
-            return _constant(code(list(_CONSTANT_FRAME)))
+            return plans.constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             raise errors.ProgramError(str(failed)) from None
 
     def constant_list(self, element: Plan, elements: list[Any]) -> Plan:
         """``in`` a list of constants costs no more than the element; an empty one not even that."""
         if not elements:
-            return _constant(False)
+            return plans.constant(False)
         found = calls.members(elements)
         if found is None:
             return Plan(calls.in_elements(element.code, operators.constant(elements)), element.cost)
@@ -221,14 +192,45 @@ class Planner:
     def logical(self, node: tree.Call) -> Plan:
         """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
         terms = [self.plan(argument) for argument in node.arguments]
+        if self._shares and not self._scopes:
+            terms = self.shared(node, terms)
+        if len(terms) == 1:
+            return terms[0]
         decisive = node.function == "_||_"
         spent = [0, *(term.cost for term in terms[1:])]
         code = operators.logical([term.code for term in terms], spent, decisive=decisive)
-        compared = [] if decisive else [*filter(None, map(self.compared_text, node.arguments))]
-        if len(compared) == len(terms) and len({index for index, _, _ in compared}) == 1:
-            costed = [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
-            code = operators.all_equal_texts(compared[0][0], costed, code)
+        if (found := self.compared_texts(node)) is not None:
+            code = shortcuts.all_equal_texts(*found, code)
         return Plan(code, terms[0].cost)
+
+    def shared(self, node: tree.Call, terms: list[Plan]) -> list[Plan]:
+        """The terms of ``&&`` or ``||``, those up to the last loop as one that is computed once for
+        all programs that begin so: as rules do that ask whether an object has some condition.
+
+        In a loop or a binding nothing is shared: its variables have other values each time.
+        """
+        loops = [number for number, term in enumerate(node.arguments, 1) if isinstance(term, tree.Comprehension)]
+        first = node.arguments[:loops[-1]] if loops else []
+        part = shapes.shape(tree.Call(node.offset, node.function, first)) if first else None
+        if part is None:
+            return terms
+        begun = terms[0].code
+        if len(first) > 1:
+            spent = [0, *(term.cost for term in terms[1:len(first)])]
+            begun = operators.logical([term.code for term in terms[:len(first)]], spent, decisive=node.function == "_||_")
+        return [Plan(shortcuts.shared(begun, self.layout.result(part)), terms[0].cost), *terms[len(first):]]
+
+    def compared_texts(self, node: tree.Expression) -> tuple[int, list[shortcuts.Compared]] | None:
+        """Of ``&&`` of fields of one loop's variable that are compared with constants: where the
+        variable stands in the frame, and the fields; None for any other part.
+        """
+        if not isinstance(node, tree.Call) or node.function != "_&&_":
+            return None
+        compared = [*filter(None, map(self.compared_text, node.arguments))]
+        if len(compared) < len(node.arguments) or len({index for index, _, _ in compared}) > 1:
+            return None
+        spent = [0, *(self.plan(argument).cost for argument in node.arguments[1:])]
+        return compared[0][0], [(key, text, cost) for (_, key, text), cost in zip(compared, spent, strict=True)]
 
     def compared_text(self, node: tree.Expression) -> tuple[int, str, str] | None:
         """Of a field of a loop's variable that is compared with a constant: where the variable
@@ -307,7 +309,7 @@ class Planner:
     def created(self, code: Code) -> Plan:
         """A list or a map of constants; an error in it shows when it runs."""
         try:
-            return _constant(code(list(_CONSTANT_FRAME)))
+            return plans.constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             return Plan(operators.failing(str(failed)), 0, Form.CONSTANT)
 
@@ -331,13 +333,13 @@ class Planner:
             return self.binding(node)
         ranged = self.raw(node.range)
         initial = self.plan(node.initial)
-        accumulator, first = self.slot(), self.slot()
+        accumulator, first = self.layout.slot(), self.layout.slot()
         element = _below(ranged.decl)
         whole = node.variable2 is None and node.range.type.kind is Kind.LIST
         scope: dict[str, tuple[int, DeclType | None]] = {node.variable: (first, element if whole else None)}
         second = 0
         if node.variable2 is not None:
-            second = self.slot()
+            second = self.layout.slot()
             scope[node.variable2] = (second, element)
         self._scopes.append({node.accumulator: (accumulator, None)})
         result = self.plan(node.result)
@@ -354,7 +356,12 @@ class Planner:
         if isinstance(step, tree.Call):
             if step.function in {"_&&_", "_||_"} and _is_accumulator(step.arguments[0], node):
                 predicate = self.plan(step.arguments[1])
-                return folds.quantifier(loop, predicate.code, predicate.cost, stops_at=step.function == "_||_"), result.cost
+                exists = step.function == "_||_"
+                code = folds.quantifier(loop, predicate.code, predicate.cost, stops_at=exists)
+                compared = self.compared_texts(step.arguments[1]) if exists and self.raw(node.range).path is not None else None
+                if compared is not None and compared[0] == loop.first:
+                    code = shortcuts.exists_with_texts(loop, compared[1], predicate.cost, code)
+                return code, result.cost
             predicate_node: tree.Expression | None = None
             if step.function == "_?_:_" and _is_accumulator(step.arguments[2], node):
                 predicate_node, step = step.arguments[0], step.arguments[1]
@@ -378,31 +385,15 @@ class Planner:
     def binding(self, node: tree.Comprehension) -> Plan:
         """A name for a value, which is computed when it is used first."""
         value = self.plan(node.initial)
-        index = self.slot()
+        index = self.layout.slot()
         self._scopes.append({node.accumulator: (index, None)})
         result = self.plan(node.result)
         self._scopes.pop()
         return Plan(folds.binding(index, value.code, value.cost, result.code), result.cost)
 
 
-def _constant(value: Any) -> Plan:
-    return Plan(operators.constant(value), 0, Form.CONSTANT)
-
-
 def _is_accumulator(node: tree.Expression, of: tree.Comprehension) -> bool:
     return isinstance(node, tree.Ident) and node.name == of.accumulator == macros.ACCUMULATOR
-
-
-def _selected(operand: Plan) -> tuple[int, Form]:
-    """What an operand costs as the root of a selection, and what sort of part that is."""
-    if operand.form in {Form.ATTRIBUTE, Form.CHOICE}:
-        return operand.cost, operand.form
-    return operand.cost + costs.SELECT_AND_IDENT, Form.ATTRIBUTE
-
-
-def _qualified(index: Plan) -> int:
-    """What an index costs; a variable in it is read without being counted."""
-    return index.cost + costs.SELECT_AND_IDENT - (index.form is Form.ATTRIBUTE)
 
 
 def _absent_nulls(of: types.Type) -> bool:

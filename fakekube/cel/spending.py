@@ -18,28 +18,51 @@ FIRST_SLOT = 7
 """Where variables begin in a frame."""
 
 
-def begin(frame: list[Any], turn: Turn) -> None:
-    """Spend no more than a turn has. Raises TakesLong."""
-    if turn.left <= 0:
-        turn.end()
-    left, work = turn.left, turn.left * WORK_PER_COST
-    frame[_TURN] = turn
-    frame[_COST] = frame[_WORK] = 0
-    if frame[0] > left:
-        frame[0], frame[_COST] = left, frame[0] - left
-    if frame[1] > work:
-        frame[1], frame[_WORK] = work, frame[1] - work
+def begin(frame: list[Any], cost: int, work: int, turn: Turn | None) -> None:
+    """Let a frame spend so much, at once no more than a turn has. Raises TakesLong.
+
+    What was converted and made ready for an evaluation before it is forgotten.
+    """
+    more_cost = more_work = 0
+    if turn is not None:
+        if turn.left <= 0:
+            turn.end()
+        left = turn.left
+        if cost > left:
+            cost, more_cost = left, cost - left
+        left *= WORK_PER_COST
+        if work > left:
+            work, more_work = left, work - left
+    frame[:FIRST_SLOT] = (cost, work, None, None, turn, more_cost, more_work)
 
 
-def finish(frame: list[Any], turn: Turn) -> None:
-    """Tell the turn what is left of it."""
-    turn.left = min(turn.left, frame[0], frame[1] // WORK_PER_COST) - BEGINNING
+def finish(frame: list[Any], turn: Turn | None) -> int:
+    """Tell the turn what is left of it.
+
+    What is left of the cost is returned; it is negative when there was too little.
+    """
+    cost: int = frame[0]
+    if turn is None:
+        return cost
+    left, work = turn.left, frame[1] // WORK_PER_COST
+    if cost < left:
+        left = cost
+    if work < left:
+        left = work
+    turn.left = left - BEGINNING
+    cost += frame[_COST]
+    return cost
 
 
 def left(frame: list[Any]) -> int:
     """What may be spent yet, later turns included; negative when there was too little."""
     cost: int = frame[0] + frame[_COST]
     return cost
+
+
+def all_left(frame: list[Any]) -> tuple[int, int]:
+    """The cost and the work that are left, later turns included."""
+    return frame[0] + frame[_COST], frame[1] + frame[_WORK]
 
 
 def require(frame: list[Any], cost: int) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube.cel import operators
-from fakekube.cel.errors import EvaluationError
-from fakekube.cel.operators import Code, Path
+from fakekube.cel import folds, operators, shortcuts
+from fakekube.cel.errors import CelError
+from fakekube.cel.operators import Code
+from fakekube.cel.shortcuts import Path
 
 FIELDS = ("type", "status")
 TEXTS = ("", "True", "QuotaReserved", "a text that is longer than ten")
@@ -17,14 +18,14 @@ trees = st.recursive(
 compared_fields = st.lists(st.tuples(st.sampled_from(FIELDS), st.sampled_from(TEXTS), st.integers(0, 5)), min_size=1, max_size=3)
 
 
-def outcome(code: Code, value: Any) -> tuple[Any, int]:
+def outcome(code: Code, value: Any, limit: int = 1_000_000) -> tuple[Any, int]:
     """What a code gives for a variable at index 7, an error as its text or type, and what is left
     to be spent.
     """
-    frame = [1_000_000, 1_000_000, None, None, None, 0, 0, value]
+    frame = [limit, 1_000_000, None, None, None, 0, 0, value, None]
     try:
         found = code(frame)
-    except EvaluationError as error:
+    except CelError as error:
         found = str(error)
     except (TypeError, AttributeError, LookupError) as error:
         found = type(error)
@@ -42,7 +43,24 @@ def test_texts_that_are_compared_at_once(value: Any, compared: list[tuple[str, s
     spent = [0, *(cost for _, _, cost in compared[1:])]
     one_by_one = operators.logical(terms, spent, decisive=False)
     costed = [(key, text, cost) for (key, text, _), cost in zip(compared, spent, strict=True)]
-    assert outcome(operators.all_equal_texts(7, costed, one_by_one), value) == outcome(one_by_one, value)
+    assert outcome(shortcuts.all_equal_texts(7, costed, one_by_one), value) == outcome(one_by_one, value)
+
+
+@given(value=st.lists(trees) | trees, compared=compared_fields, limit=st.integers(0, 100))
+def test_elements_whose_texts_are_compared_at_once(value: Any, compared: list[tuple[str, str, int]], limit: int) -> None:
+    """given any value as the range of a loop, and any limit, when an element with some texts is
+    looked for at once, then that is as if the loop was run turn by turn
+    """
+    terms = [
+        operators.equals_text(operators.field(operators.local(8), key, key, absent_nulls=True), text, negated=False)
+        for key, text, _ in compared]
+    spent = [0, *(cost for _, _, cost in compared[1:])]
+    loop = folds.Loop(operators.variable(7), 8, 0)
+    turn_by_turn = folds.quantifier(loop, operators.logical(terms, spent, decisive=False), 2, stops_at=True)
+    costed = [(key, text, cost) for (key, text, _), cost in zip(compared, spent, strict=True)]
+    at_once = shortcuts.exists_with_texts(loop, costed, 2, turn_by_turn)
+    for most in (1_000_000, limit):
+        assert outcome(at_once, value, most) == outcome(turn_by_turn, value, most)
 
 
 @given(value=trees, names=st.lists(st.sampled_from(FIELDS), min_size=1, max_size=3), nulls=st.booleans())
@@ -54,6 +72,6 @@ def test_paths_that_are_walked_at_once(value: Any, names: list[str], nulls: bool
     for name in names:
         code = operators.field(code, name, name, absent_nulls=nulls)
     path = Path(7, tuple((name, name, nulls) for name in names))
-    assert outcome(operators.at_path(path), value) == outcome(code, value)
+    assert outcome(shortcuts.at_path(path), value) == outcome(code, value)
     has = operators.has_field(code, "type", absent_nulls=nulls)
-    assert outcome(operators.has_field_at_path(path, "type", has, absent_nulls=nulls), value) == outcome(has, value)
+    assert outcome(shortcuts.has_field_at_path(path, "type", has, absent_nulls=nulls), value) == outcome(has, value)

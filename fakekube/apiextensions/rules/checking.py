@@ -21,8 +21,8 @@ from fakekube.apimachinery.field_errors import OMITTED, FieldError, go_quote
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.cel import values
 from fakekube.cel.decltypes import DeclType, escaped, of_schema
-from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
+from fakekube.cel.frames import Given
 from fakekube.schema.structural import Schema
 from fakekube.util.memory import memoized
 from fakekube.util.turns import Turn
@@ -39,9 +39,10 @@ SPENT = f"validation failed due to running out of cost budget, {NO_FURTHER}"
 NO_TYPE = "rule compiler initialization error: failed to convert to declType for CEL validation rules"
 
 
-Place = tuple[Any, str | int | None] | None
-"""Where a value stands: the place of what it is in, and its name or number there; None is the
-root. Without a name or number it is the same value, as a part of an allOf sees it.
+Place = tuple[Any, str | int | None, bool] | None
+"""Where a value stands: the place of what it is in, its name or number there, and whether the name
+is the key of a map; None is the root. Without a name or number it is the same value, as a part of
+an allOf sees it.
 """
 
 
@@ -64,7 +65,7 @@ class Ratchet(NamedTuple):
         """That of a place in an object."""
         if place is None:
             return cls(correlation)
-        around, step = place
+        around, step, _ = place
         ratchet = cls.of(correlation, around)
         if step is None:
             return cls(None, ratchet.around)
@@ -105,16 +106,21 @@ class _Run:
 class Checker:
     """The rules of one node and of those below it."""
 
-    __slots__ = ("_additional", "_all_of", "_decl", "_fields", "_has_rules", "_items", "_keys", "_rules", "_type")
+    __slots__ = (
+        "_additional", "_all_of", "_decl", "_fields", "_has_rules", "_items", "_keys", "_reads_old", "_rules", "_type")
 
     def __init__(self, node: Schema, decl: DeclType | None, rules: Sequence[Tree], compiled: list[CompiledRule]) -> None:
-        self._decl, self._rules, self._type = decl, compiled, node.type
+        self._decl, self._type = decl, node.type
+        self._rules = [
+            (rule, rule.program, rule.uses_old_self and not rule.takes_optional, rule.takes_optional)
+            for rule in compiled if rule.error or rule.program is not None]
         self._has_rules = bool(rules)
         self._keys = node.list_map_keys if node.list_type == "map" else ()
         self._fields: dict[str, Checker] = {}
         self._items: Checker | None = None
         self._additional: Checker | None = None
         self._all_of: list[Checker] = []
+        self._reads_old = any(rule.reads_old for rule in compiled)  # here or below
 
     def check(
         self, value: Json, old: Json = None, correlation: Correlation | None = None, turn: Turn | None = None,
@@ -128,48 +134,63 @@ class Checker:
         if isinstance(old, dict):
             old = {**old}  # a stored tree is of a class of its own
         with suppress(_Stopped):
-            self._check(run, "", value, old, None)
+            self._check(run, value, old, None)
         return run.found, run.warnings
 
-    def _check(self, run: _Run, path: str, value: Json, old: Json, place: Place) -> None:
+    def _check(self, run: _Run, value: Json, old: Json, place: Place) -> None:
         if value is None:
             return
         if self._has_rules:
-            self._check_rules(run, path, value, old, place)
+            self._check_rules(run, value, old, place)
         for below in self._all_of:
-            below._check(run, path, value, old, (place, None))
+            below._check(run, value, old, (place, None, False))
         if value.__class__ is dict:
-            self._check_fields(run, path, value, old if isinstance(old, dict) else {}, place)
+            self._check_fields(run, value, old if isinstance(old, dict) else {}, place)
         elif value.__class__ is list and self._items is not None:
-            known = keyed_items(old, self._keys) if self._keys and isinstance(old, list) else {}
+            known = keyed_items(old, self._keys) if self._keys and isinstance(old, list) and self._items._reads_old else {}
             for number, item in enumerate(value):
                 before = known.get(key_of(item, self._keys)) if known else None
-                self._items._check(run, f"{path}[{number}]", item, before, (place, number))
+                self._items._check(run, item, before, (place, number, False))
 
-    def _check_fields(self, run: _Run, path: str, tree: Tree, old: Tree, place: Place) -> None:
+    def _check_fields(self, run: _Run, tree: Tree, old: Tree, place: Place) -> None:
         if self._additional is not None:
             for name, value in tree.items():
-                self._additional._check(run, f"{path}[{name}]", value, old.get(name), (place, name))
+                self._additional._check(run, value, old.get(name), (place, name, True))
         for name, below in self._fields.items():
-            if name in tree:
-                below._check(run, f"{path}.{name}" if path else name, tree[name], old.get(name), (place, name))
+            value = tree.get(name)
+            if value is not None:
+                below._check(run, value, old.get(name), (place, name, False))
 
-    def _check_rules(self, run: _Run, path: str, value: Json, old: Json, place: Place) -> None:
+    def _check_rules(self, run: _Run, value: Json, old: Json, place: Place) -> None:
         if self._decl is None:
-            run.found.append(field_errors.invalid(path, self._type, NO_TYPE))
+            run.found.append(field_errors.invalid(_path(place), self._type, NO_TYPE))
             return
         if run.budget <= 0:
-            run.stop(field_errors.invalid(path, self._type, SPENT))
-        variables: dict[str, Any] = {"self": value}
-        if old is not None:
-            variables["oldSelf"] = old
-        for rule in self._rules:
-            if rule.error:
-                run.found.append(field_errors.invalid(path, self._type, f"rule compile error: {rule.error}"))
-            elif rule.program is not None and (old is not None or not rule.uses_old_self or rule.takes_optional):
-                given = variables | {"oldSelf": self._optional(old)} if rule.uses_old_self and rule.takes_optional else variables
-                if not self._holds(run, rule, rule.program, path, given):
-                    self._tell(run, rule, path, value, variables, place)
+            run.stop(field_errors.invalid(_path(place), self._type, SPENT))
+        variables: dict[str, Any] = {"self": value} if old is None else {"self": value, "oldSelf": old}
+        shared = Given(variables)
+        for rule, program, needs_old, takes_optional in self._rules:
+            if program is None:
+                run.found.append(field_errors.invalid(_path(place), self._type, f"rule compile error: {rule.error}"))
+                continue
+            if needs_old and old is None:
+                continue
+            given = Given({"self": value, "oldSelf": self._optional(old)}) if takes_optional else shared
+            limit = run.budget
+            if limit > CALL_LIMIT:
+                limit = CALL_LIMIT
+            try:
+                result, cost = program.run_on(given, limit, run.turn)
+            except EvaluationError as error:
+                run.found.append(field_errors.invalid(_path(place), self._type, _failure(str(error), rule)))
+                continue
+            except CostExceeded as error:
+                text = SPENT if run.budget < CALL_LIMIT else (
+                    f"'{error}': {NO_FURTHER} due to call cost exceeds limit for rule: {rule.told}")
+                run.stop(field_errors.invalid(_path(place), self._type, text))
+            run.budget -= cost
+            if result is not True:
+                self._tell(run, rule, value, variables, place)
 
     def _optional(self, old: Json) -> values.OptionalValue:
         if old is None:
@@ -177,25 +198,9 @@ class Checker:
         convert = self._decl.convert if self._decl is not None else None
         return values.OptionalValue(old if convert is None else convert(old))
 
-    def _holds(self, run: _Run, rule: CompiledRule, program: Program, path: str, variables: dict[str, Any]) -> bool:
-        """Whether a rule holds; True also where an error says that it could not be asked."""
-        try:
-            result, cost = program.run(variables, min(CALL_LIMIT, run.budget), run.turn)
-        except EvaluationError as error:
-            run.found.append(field_errors.invalid(path, self._type, _failure(str(error), rule)))
-            return True
-        except CostExceeded as error:
-            text = SPENT if run.budget < CALL_LIMIT else (
-                f"'{error}': {NO_FURTHER} due to call cost exceeds limit for rule: {rule.told}")
-            run.stop(field_errors.invalid(path, self._type, text))
-        run.budget -= cost
-        return result is True
-
-    def _tell(
-        self, run: _Run, rule: CompiledRule, path: str, value: Json, variables: dict[str, Any], place: Place,
-    ) -> None:
+    def _tell(self, run: _Run, rule: CompiledRule, value: Json, variables: dict[str, Any], place: Place) -> None:
         """Tell of a rule that does not hold."""
-        where = _joined(path, rule.path)
+        where = _joined(_path(place), rule.path)
         ratchet = Ratchet.of(run.correlation, place)
         ratchets = not rule.uses_old_self and ratchet.unchanged
         try:
@@ -277,8 +282,11 @@ def _made(tree: Tree, node: Schema, decl: DeclType | None, minor: int) -> Checke
         if field is not None and (found := _made(below, node.properties[name], field, minor)) is not None:
             made._fields[name] = found
     made._all_of = [found for part in tree.get("allOf") or () if (found := _made(part, node, decl, minor)) is not None]
-    has_more = made._items or made._additional or made._fields or made._all_of
-    return made if rules or has_more else None
+    if not (rules or made._items or made._additional or made._fields or made._all_of):
+        return None
+    parts = [*made._fields.values(), *made._all_of, *filter(None, (made._items, made._additional))]
+    made._reads_old = made._reads_old or any(part._reads_old for part in parts)
+    return made
 
 
 def _field(name: str, node: Schema, decl: DeclType | None) -> DeclType | None:
@@ -306,6 +314,19 @@ def _error(path: str, value: Any, detail: str, reason: str | None) -> FieldError
     if reason == "FieldValueDuplicate":
         return field_errors.duplicate(path, value)
     return field_errors.invalid(path, value, detail)
+
+
+def _path(place: Place) -> str:
+    """How errors show a place."""
+    if place is None:
+        return ""
+    around, step, is_key = place
+    path = _path(around)
+    if step is None:
+        return path
+    if is_key or isinstance(step, int):
+        return f"{path}[{step}]"
+    return f"{path}.{step}" if path else step
 
 
 def _joined(path: str, below: str) -> str:

@@ -13,6 +13,7 @@ from fakekube.cel import decltypes, types
 from fakekube.cel.decltypes import MAX_REQUEST_SIZE, DeclType
 from fakekube.cel.environment import Environment, Program
 from fakekube.cel.errors import CompileError, ProgramError
+from fakekube.cel.frames import Layout
 from fakekube.cel.library.kubernetes import environment
 
 SELF, OLD_SELF = "self", "oldSelf"
@@ -23,14 +24,16 @@ NOT_A_STRING = "messageExpression must evaluate to a string"
 class CompiledRule(NamedTuple):
     """A rule: its program, None if the rule is empty or ``error`` says why there is none.
 
-    ``path`` is where its errors are told, below the node. ``message`` computes what is told, None
-    if nothing does or ``message_error`` says why it cannot.
+    ``takes_optional`` says that it reads oldSelf as an optional, and runs where there is no old
+    value, too. ``path`` is where its errors are told, below the node. ``message`` computes what is
+    told, None if nothing does or ``message_error`` says why it cannot.
     """
 
     rule: Tree
     program: Program | None = None
     error: str = ""
     uses_old_self: bool = False
+    takes_optional: bool = False
     message: Program | None = None
     message_error: str = ""
     path: str = ""
@@ -42,9 +45,9 @@ class CompiledRule(NamedTuple):
         return text.strip()
 
     @property
-    def takes_optional(self) -> bool:
-        """Whether oldSelf is an optional, and the rule runs where there is no old value, too."""
-        return bool(self.rule.get("optionalOldSelf"))
+    def reads_old(self) -> bool:
+        """Whether the rule, or what computes its message, reads the old value."""
+        return self.uses_old_self or (self.message is not None and self.message.uses(OLD_SELF))
 
     def cost(self) -> int:
         """The most that one evaluation may cost, as far as sizes are declared."""
@@ -65,12 +68,26 @@ def compile_rules(
     a new one may not use what the release before did not know.
     """
     optional = decltypes.optional_of(decl)
+    known: dict[tuple[bool, bool], _Basis] = {}
 
-    def environment_of(text: str, rule: Tree) -> Environment:
-        base = environment(minor, stored=stored(text))
-        return base.extended({SELF: decl, OLD_SELF: optional if rule.get("optionalOldSelf") else decl})
+    def basis_of(text: str, rule: Tree) -> _Basis:
+        key = is_stored, takes_optional = stored(text), bool(rule.get("optionalOldSelf"))
+        if key not in known:
+            variables = {SELF: decl, OLD_SELF: optional if takes_optional else decl}
+            known[key] = _Basis(environment(minor, stored=is_stored).extended(variables), Layout() if len(rules) > 1 else None)
+        return known[key]
 
-    return [_compiled(rule, schema, environment_of) for rule in rules]
+    return [_compiled(rule, schema, basis_of) for rule in rules]
+
+
+class _Basis(NamedTuple):
+    """What rules of a node are compiled with, and the layout that they share.
+
+    A rule that is alone has nobody to share it with.
+    """
+
+    environment: Environment
+    layout: Layout | None
 
 
 def undescribed(schema: Tree) -> Tree:
@@ -89,12 +106,13 @@ def max_cardinality(decl: DeclType) -> int:
     return MAX_REQUEST_SIZE // (decl.min_size + 1)
 
 
-def _compiled(rule: Tree, schema: Tree, environment_of: Callable[[str, Tree], Environment]) -> CompiledRule:
+def _compiled(rule: Tree, schema: Tree, basis_of: Callable[[str, Tree], _Basis]) -> CompiledRule:
     text: str = rule.get("rule", "")
     if not text.strip():
         return CompiledRule(rule)
     try:
-        program = environment_of(text, rule).compile(text)
+        basis = basis_of(text, rule)
+        program = basis.environment.compile(text, basis.layout)
     except CompileError as error:
         return CompiledRule(rule, error=f"compilation failed: {error}")
     except ProgramError as error:
@@ -102,18 +120,20 @@ def _compiled(rule: Tree, schema: Tree, environment_of: Callable[[str, Tree], En
     if program.type != types.BOOL:
         return CompiledRule(rule, error=NOT_A_BOOL)
     uses_old_self = program.uses(OLD_SELF)
-    message, wrong = _message(rule, environment_of)
+    message, wrong = _message(rule, basis_of)
+    compiled = CompiledRule(
+        rule, program, uses_old_self=uses_old_self, takes_optional=uses_old_self and bool(rule.get("optionalOldSelf")))
     if wrong:
-        return CompiledRule(rule, program, uses_old_self=uses_old_self, message_error=wrong)
-    return CompiledRule(rule, program, uses_old_self=uses_old_self, message=message, path=_path(rule, schema))
+        return compiled._replace(message_error=wrong)
+    return compiled._replace(message=message, path=_path(rule, schema))
 
 
-def _message(rule: Tree, environment_of: Callable[[str, Tree], Environment]) -> tuple[Program | None, str]:
+def _message(rule: Tree, basis_of: Callable[[str, Tree], _Basis]) -> tuple[Program | None, str]:
     text: str = rule.get("messageExpression", "")
     if not text:
         return None, ""
     try:
-        program = environment_of(text, rule).compile(text)
+        program = basis_of(text, rule).environment.compile(text)
     except CompileError as error:
         return None, f"messageExpression compilation failed: {error}"
     except ProgramError as error:
