@@ -95,14 +95,15 @@ class Structs:
     def _encoded(self, value: Any, type_: str, path: str) -> Any:
         if value is None:
             return self._zero(type_)
-        if type_.startswith("[]"):
-            return [self._encoded(item, type_[2:], path) for item in _checked(value, list, path, type_)]
-        if type_.startswith("{}"):
-            return {key: self._encoded(item, type_[2:], path) for key, item in _checked(value, dict, path, type_).items()}
-        if type_ in _TYPES:
-            if not isinstance(value, _TYPES[type_]) or (isinstance(value, bool) and type_ != "b"):
+        kinds = _TYPES.get(type_)
+        if kinds is not None:
+            if not isinstance(value, kinds) or (value.__class__ is bool and type_ != "b"):
                 raise _cannot(value, path, type_)
             return _amount(value) if type_ == "q" else value
+        if type_[:2] == "[]":
+            return [self._encoded(item, type_[2:], path) for item in _checked(value, list, path, type_)]
+        if type_[:2] == "{}":
+            return {key: self._encoded(item, type_[2:], path) for key, item in _checked(value, dict, path, type_).items()}
         fields = self._fields.get(type_)
         if fields is None:
             return value
