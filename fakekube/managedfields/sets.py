@@ -77,13 +77,14 @@ def to_set(node: Node, value: Json) -> FieldSet:
 
 def _set_of_map(node: Node, value: dict[str, Json]) -> FieldSet:
     result: FieldSet = {}
+    elements, children = node.elements, node.children
     for name in sorted(value):
         inner = value[name]
-        element = node.elements.get(name) or node.element_of(name)
+        element = elements.get(name) or node.element_of(name)
         if type(inner) is not dict and type(inner) is not list:
             result[element] = {}
             continue
-        below = _set_below(node.children.get(name) or node.child_of(name), inner, declared=node.declares(name))
+        below = _set_below(children.get(name) or node.child_of(name), inner, declared=name in elements)
         if below is not None:
             result[element] = below
     return result
