@@ -12,11 +12,12 @@ import orjson
 from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
+from fakekube.endpoints.customchanges import read_changed
 from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
 from fakekube.registry.store import Transform
-from fakekube.registry.strategy import LEFT_OUT, WriteContext, shared_parts
+from fakekube.registry.strategy import WriteContext
 from fakekube.schema.decode import DecodeError
 
 if TYPE_CHECKING:
@@ -79,18 +80,17 @@ def apply_of(
 
 def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
     """The object through its schema, its managedFields aside: these are the server's own, and
-    nobody ever changes them in place. Of a custom object, what the apply left alone is the stored
-    object's own, which has been there, and goes on to be shared.
+    nobody ever changes them in place.
     """
     codec = scope.reader(scope.gvk)
     assert codec is not None
-    kept = shared_parts(tree, old) if old is not None and scope.is_custom and scope.kind.conversion is None else {}
     metadata = dict(tree.get("metadata") or {})
     managed = metadata.pop("managedFields", None)
-    read: Tree = orjson.loads(orjson.dumps({**tree, **dict.fromkeys(kept, LEFT_OUT), "metadata": metadata}))
-    read["kind"], read["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    decoded = codec.decode(read, converter=True).tree
-    decoded.update(kept)
+    given: Tree = {**tree, "metadata": metadata, "kind": scope.gvk.kind, "apiVersion": scope.gvk.api_version}
+    if old is not None and scope.shares_custom:
+        decoded = read_changed(codec, given, old, converter=True).tree
+    else:
+        decoded = codec.decode(orjson.loads(orjson.dumps(given)), converter=True).tree
     if managed is not None:
         decoded["metadata"]["managedFields"] = managed
     return decoded

@@ -8,15 +8,15 @@ import orjson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.managedfields import fieldset, fieldsv1
-from fakekube.managedfields.entries import APPLY, UPDATE, Owner, Stored
+from fakekube.managedfields.entries import APPLY, UPDATE, Key, Owner, Stored
 from fakekube.managedfields.fieldset import FieldSet
 
-Conflicts = dict[Owner, FieldSet]
+Conflicts = dict[Key, FieldSet]
 
 
 def conflict_error(conflicts: Conflicts, managed: Stored) -> APIError:
     """409 with a cause for each field, managers in order of their identities."""
-    owners = sorted(conflicts, key=_identity)
+    owners = sorted(map(Owner._make, conflicts), key=_identity)
     paths = {owner: [fieldsv1.path_text(path) for path in fieldset.paths(conflicts[owner])] for owner in owners}
     names = {owner: manager_text(owner, managed[owner]["apiVersion"]) for owner in owners}
     causes = [

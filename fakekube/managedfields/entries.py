@@ -41,7 +41,9 @@ class Entry(NamedTuple):
 
 
 Managed = dict[Owner, Entry]
-Stored = dict[Owner, Tree]
+Key = tuple[str, str, str, str]
+"""What an Owner holds: an Owner is equal to its key."""
+Stored = dict[Key, Tree]
 """The entries of a stored list by their owners."""
 
 
@@ -126,7 +128,7 @@ def by_owner(found: list[Tree] | None) -> Stored:
     for entry in found or ():
         get, operation = entry.get, entry["operation"]
         version = "" if operation == APPLY else entry["apiVersion"]
-        result[Owner(get("manager", ""), operation, version, get("subresource", ""))] = entry
+        result[get("manager", ""), operation, version, get("subresource", "")] = entry
     return result
 
 
