@@ -12,7 +12,6 @@ import orjson
 from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints.customchanges import read_changed
 from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
@@ -80,15 +79,16 @@ def apply_of(
 
 def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
     """The object through its schema, its managedFields aside: these are the server's own, and
-    nobody ever changes them in place.
+    nobody ever changes them in place. Of a custom object, what the apply left alone is the stored
+    object's own, which has been there, and goes on to be shared.
     """
     codec = scope.reader(scope.gvk)
     assert codec is not None
     metadata = dict(tree.get("metadata") or {})
     managed = metadata.pop("managedFields", None)
     given: Tree = {**tree, "metadata": metadata, "kind": scope.gvk.kind, "apiVersion": scope.gvk.api_version}
-    if old is not None and scope.shares_custom:
-        decoded = read_changed(codec, given, old, converter=True).tree
+    if old is not None and scope.is_custom and scope.kind.conversion is None:
+        decoded = codec.decode(given, old=old, converter=True).tree
     else:
         decoded = codec.decode(orjson.loads(orjson.dumps(given)), converter=True).tree
     if managed is not None:

@@ -20,7 +20,6 @@ from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
-from fakekube.endpoints.customchanges import read_changed
 from fakekube.endpoints.options import INT64, WriteOptions
 from fakekube.endpoints.patchtexts import convert_error, custom_text, patched_text
 from fakekube.endpoints.scope import Scope
@@ -266,8 +265,8 @@ def _decoded(
     What the patch left alone is the stored object's own, and goes on to be shared; the object's and
     its metadata's own fields are not, since every write changes some.
     """
-    shares = scope.kind.conversion is None and not scope.is_custom
-    tree: Tree = dict(patched) if shares or scope.shares_custom else orjson.loads(orjson.dumps(patched))
+    shares = scope.kind.conversion is None
+    tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
     if shares and tree.get("metadata") is old.get("metadata"):
         tree["metadata"] = dict(old.get("metadata") or {})
     expected = scope.gvk
@@ -279,8 +278,7 @@ def _decoded(
         _interpreted(scope, tree, old["metadata"]["name"], show)
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = read_changed(codec, tree, old) if scope.shares_custom else codec.decode(
-            tree, old=old if shares else None, converter=converted)
+        decoded = codec.decode(tree, old=old if shares else None, converter=converted)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
     if directive != "Ignore":

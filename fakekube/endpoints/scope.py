@@ -87,13 +87,6 @@ class Scope:
         return self.kind.custom and self.gvk is self.kind.gvk
 
     @property
-    def shares_custom(self) -> bool:
-        """Whether they are stored in this very form, so that a changed one may share with the
-        stored one.
-        """
-        return self.is_custom and self.kind.conversion is None
-
-    @property
     def minor(self) -> int:
         """The minor number of the release: 37 of ``1.37``."""
         return minor_of(self.store.cluster)

@@ -25,7 +25,7 @@ def _fits(node: Node, value: Json) -> bool:
     """Whether there is nothing to complain of."""
     if value is None:
         return True
-    kind = node.atom_of(value)
+    kind = node.atom or node.atom_of(value)
     if kind == MAP:
         return isinstance(value, dict) and _map_fits(node, value)
     if kind == LIST:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
+from fakekube.managedfields.apply import Applied
 from fakekube.managedfields.atomics import AtomicsFound, atomics
 from fakekube.managedfields.check import check
 from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
 from fakekube.managedfields.empty import empty_object
-from fakekube.managedfields.apply import Applied
 from fakekube.managedfields.entries import APPLY, UPDATE, Owner, Stored
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError

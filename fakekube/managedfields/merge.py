@@ -17,7 +17,7 @@ def merged(node: Node, old: Json, config: Json) -> Json:
     """``old`` with everything that ``config`` says; leaves are the configuration's, items are
     merged by their keys.
     """
-    kind = node.atom_of(config if config is not None else old)
+    kind = node.atom or node.atom_of(config if config is not None else old)
     if kind == MAP and node.granular and (old or config):
         before, after = _as(dict, old), _as(dict, config)
         return _merged_map(node, before, after)
@@ -33,14 +33,18 @@ def _as(kind: type[Any], value: Json) -> Any:
 def _merged_map(node: Node, old: Tree, config: Tree) -> Tree:
     result = old
     children = node.children
-    for name, value in config.items():
-        known = old.get(name)
-        kind = type(value)
+    for name, wanted in config.items():
+        known, value = old.get(name), wanted
+        kind = type(wanted)
         if kind is str or kind is int or kind is bool:
             if type(known) is kind and known == value:
                 continue
         elif name in old and (value is None or kind is dict or kind is list):
-            value = merged(children.get(name) or node.child_of(name), known, value)
+            child = children.get(name) or node.child_of(name)
+            if child.named and kind is dict and type(known) is dict:
+                value = _merged_map(child, known, wanted)
+            else:
+                value = merged(child, known, wanted)
             if value is known:
                 continue
         if result is old:

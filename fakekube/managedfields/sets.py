@@ -106,7 +106,7 @@ def _set_of_list(node: Node, values: list[Any]) -> FieldSet:
 
 def _set_below(node: Node, value: Json, *, declared: bool) -> FieldSet | None:
     """The dict below an element that holds ``value``; None when there is nothing to own."""
-    kind = node.atom_of(value)
+    kind = node.atom or node.atom_of(value)
     if kind == SCALAR or (kind == MAP and not node.granular) or (kind == LIST and not node.associative):
         return {}
     below = to_set(node, value)

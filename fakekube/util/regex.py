@@ -67,20 +67,18 @@ class RegexError(ValueError):
 class Expression:
     """A compiled expression."""
 
-    __slots__ = ("_for_ascii", "_is_kept", "_pattern")
+    __slots__ = ("_for_ascii", "_pattern")
 
     def __init__(self, pattern: str) -> None:
         """Raises RegexError."""
-        self._pattern, self._is_kept = pattern, len(pattern) <= LONG_CHARACTERS
+        self._pattern = pattern
         self._for_ascii = _for_ascii(pattern) if pattern.isascii() else None
         if self._for_ascii is None and _for_all(pattern) is None:
             raise RegexError(_worded(_TOO_LARGE))
 
     def is_in(self, text: str) -> bool:
         """Whether it is found anywhere in a text."""
-        if self._is_kept and len(text) <= SHORT_CHARACTERS:
-            return _is_in_short(self._pattern, text)
-        return self.is_in_any(text)
+        return _is_in_short(self._pattern, text) if len(text) <= SHORT_CHARACTERS else self.is_in_any(text)
 
     def is_in_any(self, text: str) -> bool:
         """The same, always searched for."""
@@ -111,7 +109,7 @@ class Expression:
         return _for_all(self._pattern)
 
 
-@memoized(2048)
+@memoized(2048, longest=LONG_CHARACTERS)
 def _is_in_short(pattern: str, text: str) -> bool:
     return compiled(pattern).is_in_any(text)
 
