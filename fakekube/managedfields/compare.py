@@ -124,11 +124,7 @@ def _difference_of_lists(node: Node, old: list[Any], new: list[Any]) -> Differen
         known = before.get(text)
         if known is None:
             changed[text] = members(element, value)
-        elif known is value:
-            continue
-        elif element.named:
-            _collect(text, difference_of_maps(element, known, value), removed, changed)
-        elif not same(known, value):
+        elif known is not value and not same(known, value):
             _collect(text, difference(element, known, value), removed, changed)
     for text, value in before.items():
         if text not in after:
