@@ -18,6 +18,7 @@ from fakekube.apimachinery.duplicates import Members, repeated_keys
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.registry.strategy import LEFT_OUT, shared_parts
 from fakekube.schema.decode import Decoded
 from fakekube.schema.structural import Schema
 from fakekube.util.memory import memoized
@@ -45,15 +46,38 @@ class CustomReader:
     ) -> Decoded:
         """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.
 
-        ``old`` and ``converter`` have no meaning here: nothing is shared, and no number has a
-        width. Raises DecodeError.
+        With ``old``, what is not shared with it is copied, so that the tree stays as it is.
+        ``converter`` has no meaning here: no number has a width. Raises DecodeError.
         """
+        if old is not None:
+            return self._decode_changed(tree, old)
         unknown: list[str] = []
         if "metadata" in tree:
             tree["metadata"] = self._metadata.read(tree["metadata"], "metadata", unknown)
         if tree.get("kind") == self._kind and not self._is_clean(tree):
             self._clean(tree, unknown)
         return Decoded(tree, unknown)
+
+    def _decode_changed(self, tree: Tree, old: Tree) -> Decoded:
+        """The same of what is not the old object's own, directly below the object and as metadata.
+        """
+        kept = shared_parts(tree, old)
+        kept.pop("metadata", None)
+        left: Tree = {**tree, **dict.fromkeys(kept, LEFT_OUT)}
+        metadata, before = tree.get("metadata"), old["metadata"]
+        own: Tree = {}
+        if isinstance(metadata, dict):
+            if _is_as_read(metadata, before):
+                own, left["metadata"] = metadata, {}
+            elif (managed := metadata.get("managedFields")) and managed is before.get("managedFields"):
+                own = {"managedFields": managed}
+                left["metadata"] = {name: value for name, value in metadata.items() if name != "managedFields"}
+        decoded = self.decode(orjson.loads(orjson.dumps(left)))
+        read = decoded.tree
+        read.update(kept)
+        if own:
+            read["metadata"] = {**own} if own is metadata else {**read["metadata"], **own}
+        return decoded
 
     def _clean(self, tree: Tree, unknown: list[str]) -> None:
         metadata = tree.pop("metadata", None)
@@ -103,6 +127,16 @@ class CustomReader:
         if self.fill is not None:
             self.fill(tree)
         return tree
+
+
+def _is_as_read(metadata: Tree, before: Tree) -> bool:
+    """Whether metadata is that of the stored object, with or without who owns what.
+
+    What is empty may be left out when it is read.
+    """
+    if len(metadata) - ("managedFields" in metadata) != len(before) - ("managedFields" in before):
+        return False
+    return all(value and value is before.get(name) for name, value in metadata.items())
 
 
 def _plain(value: Any) -> Json:

@@ -119,18 +119,17 @@ class CustomResourceStrategy(Strategy):
 
     def canonicalize(self, obj: Tree) -> None:
         """Whole floats are stored as Go prints them: without a fraction."""
-        for name, value in obj.items():
-            if name != "metadata" and isinstance(value, dict | list):
-                print_as_go(value)
-            elif isinstance(value, float):
-                print_as_go(obj)
+        self.canonicalize_changed(obj, {})
 
     def canonicalize_changed(self, obj: Tree, old: Tree) -> None:
         """The same of what is not the old object's own."""
-        kept = shared_parts(obj, old)
-        obj.update(dict.fromkeys(kept, LEFT_OUT))
-        self.canonicalize(obj)
-        obj.update(kept)
+        for name, value in obj.items():
+            kind = value.__class__
+            if kind is dict or kind is list:
+                if name != "metadata" and value is not old.get(name):
+                    print_as_go(value)
+            elif kind is float:
+                obj[name] = _number_as_go(value)
 
     # validating
 
@@ -286,13 +285,20 @@ def print_as_go(value: Json) -> None:
 
     Go shows the fewest digits that tell a float from others, then zeros.
     """
-    items = value.items() if isinstance(value, dict) else enumerate(value)
+    items = value.items() if value.__class__ is dict else enumerate(value)
     for place, item in items:
         kind = item.__class__
         if kind is str or kind is int:
             continue
         if kind is dict or kind is list:
             print_as_go(item)
-        elif kind is float and item.is_integer() and -INT64 <= item < 2 * INT64:
-            whole = int(Decimal(repr(item)))
-            value[place] = whole if -INT64 <= whole < 2 * INT64 else item
+        elif kind is float:
+            value[place] = _number_as_go(item)
+
+
+def _number_as_go(value: float) -> int | float:
+    if value.is_integer() and -INT64 <= value < 2 * INT64:
+        whole = int(Decimal(repr(value)))
+        if -INT64 <= whole < 2 * INT64:
+            return whole
+    return value

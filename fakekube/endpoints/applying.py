@@ -16,7 +16,7 @@ from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
 from fakekube.registry.store import Transform
-from fakekube.registry.strategy import LEFT_OUT, WriteContext, shared_parts
+from fakekube.registry.strategy import WriteContext
 from fakekube.schema.decode import DecodeError
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
     """
     codec = scope.reader(scope.gvk)
     assert codec is not None
-    kept = shared_parts(tree, old) if old is not None and scope.is_custom and scope.kind.conversion is None else {}
     metadata = dict(tree.get("metadata") or {})
     managed = metadata.pop("managedFields", None)
-    read: Tree = orjson.loads(orjson.dumps({**tree, **dict.fromkeys(kept, LEFT_OUT), "metadata": metadata}))
-    read["kind"], read["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    decoded = codec.decode(read, converter=True).tree
-    decoded.update(kept)
+    given: Tree = {**tree, "metadata": metadata, "kind": scope.gvk.kind, "apiVersion": scope.gvk.api_version}
+    if old is not None and scope.is_custom and scope.kind.conversion is None:
+        decoded = codec.decode(given, old=old, converter=True).tree
+    else:
+        decoded = codec.decode(orjson.loads(orjson.dumps(given)), converter=True).tree
     if managed is not None:
         decoded["metadata"]["managedFields"] = managed
     return decoded

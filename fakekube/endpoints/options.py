@@ -85,7 +85,9 @@ def dry_run_errors(values: list[str]) -> list[FieldError]:
 def manager_errors(manager: str) -> list[FieldError]:
     """What is wrong with ``fieldManager``: its length in bytes, and characters that do not print.
     """
-    found = []
+    found: list[FieldError] = []
+    if len(manager) <= MAX_MANAGER_BYTES // 4 and manager.isprintable():  # a character has four bytes at most
+        return found
     if len(manager.encode()) > MAX_MANAGER_BYTES:
         found.append(field_errors.too_long("fieldManager", MAX_MANAGER_BYTES))
     for number, char in enumerate(manager):

@@ -265,7 +265,7 @@ def _decoded(
     What the patch left alone is the stored object's own, and goes on to be shared; the object's and
     its metadata's own fields are not, since every write changes some.
     """
-    shares = scope.kind.conversion is None and not scope.is_custom
+    shares = scope.kind.conversion is None
     tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
     if shares and tree.get("metadata") is old.get("metadata"):
         tree["metadata"] = dict(old.get("metadata") or {})

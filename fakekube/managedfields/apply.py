@@ -6,6 +6,8 @@ not mention any more goes, unless somebody else owns it; a field that others own
 change is a conflict.
 """
 
+from typing import NamedTuple
+
 import orjson
 
 from fakekube.apimachinery.equality import same
@@ -14,8 +16,8 @@ from fakekube.managedfields import fieldset
 from fakekube.managedfields.check import check
 from fakekube.managedfields.compare import difference
 from fakekube.managedfields.conflicts import Conflicts
-from fakekube.managedfields.entries import Entry, Managed, Owner
-from fakekube.managedfields.fieldset import FieldSet
+from fakekube.managedfields.entries import Owner, Stored, with_fields
+from fakekube.managedfields.fieldset import FieldSet, is_member
 from fakekube.managedfields.merge import merged, with_named_fields, without
 from fakekube.managedfields.nodes import Node, TypedError
 from fakekube.managedfields.sets import to_set
@@ -26,38 +28,59 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 class ConflictsFound(Exception):
     """Fields that others own stand in the way; ``managed`` says who they are."""
 
-    def __init__(self, conflicts: Conflicts, managed: Managed) -> None:
+    def __init__(self, conflicts: Conflicts, managed: Stored) -> None:
         super().__init__()
         self.conflicts, self.managed = conflicts, managed
 
 
-def applied(
-    node: Node, live: Tree, config: Tree, managed: Managed, owner: Owner, entry: Entry, reset: FieldSet, *, force: bool
-) -> tuple[Tree, Managed, bool]:
-    """The object and its entries after an apply, and whether the object is another one now.
+class Applied(NamedTuple):
+    """What came of an apply: the object, what its applier owns, what is left of the entries of all
+    others, and whether the object is another one now.
+    """
 
-    ``entry`` is the applier's new one, its fields still to be told. ``reset`` are fields that
-    cannot be owned through this endpoint. Raises ConflictsFound, and TypedError when the live
-    object does not fit its schema.
+    tree: Tree
+    fields: FieldSet
+    others: list[Tree]
+    changed: bool
+
+
+def applied(
+    node: Node, live: Tree, config: Tree, managed: Stored, owner: Owner, reset: FieldSet, *, force: bool
+) -> Applied:
+    """What an apply of ``config`` makes of an object and its entries.
+
+    ``reset`` are fields that cannot be owned through this endpoint. Raises ConflictsFound, and
+    TypedError when the live object does not fit its schema.
     """
     result = merged(node, live, config)
-    fields = fieldset.recursive_difference(to_set(node, config), reset)
+    fields = _owned(node, config, reset)
     last = managed.get(owner)
-    after: Managed = {**managed, owner: entry._replace(fields=fields)}
-    if last is not None and fieldset.difference(last.fields, fields):
-        result = _pruned(node, result, last.fields, after)
+    others = managed if last is None else {key: entry for key, entry in managed.items() if key != owner}
+    held = (last.get("fieldsV1") or {}) if last is not None else {}
+    if held and held != fields and fieldset.difference(held, fields):
+        result = _pruned(node, result, held, [fields, *(entry.get("fieldsV1") or {} for entry in others.values())])
     if same(live, result):
-        return result, {key: entry for key, entry in after.items() if entry.fields or key == owner}, False
-    return result, _settled(node, live, result, after, owner, reset, force=force), True
+        left = [with_fields(entry, own) for entry in others.values() if (own := entry.get("fieldsV1"))]
+        return Applied(result, fields, left, False)
+    return Applied(result, fields, _settled(node, live, result, others, reset, force=force), True)
 
 
-def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
-    """Take out what the applier owned and nobody owns any more, and no more than that."""
+def _owned(node: Node, config: Tree, reset: FieldSet) -> FieldSet:
+    """What a configuration speaks of and may own; of what is reset as a whole no set is made."""
+    kept = {name: value for name, value in config.items() if (below := reset.get(f"f:{name}")) is None or not is_member(below)}
+    return fieldset.recursive_difference(to_set(node, kept), reset)
+
+
+def _pruned(node: Node, whole: Tree, last: FieldSet, held: list[FieldSet]) -> Tree:
+    """Take out what the applier owned, ``last``, and nobody owns any more, and no more than that.
+
+    ``held`` is what each owner has now.
+    """
     last = with_named_fields(node, last)
     pruned = without(node, whole, last)
     owned: FieldSet = {}
-    for entry in managed.values():
-        owned = fieldset.union(owned, entry.fields)
+    for fields in held:
+        owned = fieldset.union(owned, fields)
     everything = with_named_fields(node, to_set(node, whole))
     kept = fieldset.union(with_named_fields(node, to_set(node, pruned)), with_named_fields(node, owned))
     pruned = without(node, whole, fieldset.difference(everything, kept))
@@ -67,28 +90,26 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
     return result or {}
 
 
-def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool) -> Managed:
-    """The entries of a changed object once everybody has lost what changed, or ConflictsFound when
-    that takes force.
+def _settled(
+    node: Node, live: Tree, result: Tree, others: Stored, reset: FieldSet, *, force: bool
+) -> list[Tree]:
+    """The entries of all but the applier of a changed object once they have lost what changed, or
+    ConflictsFound when that takes force.
     """
     gone, other = difference(node, live, result)
     removed = fieldset.recursive_difference(gone or {}, reset)
     changed = fieldset.recursive_difference(other or {}, reset)
     conflicts: Conflicts = {}
-    for key, entry in managed.items():
-        common = fieldset.intersection(entry.fields, changed) if key != owner else {}
-        if common:
+    settled: list[Tree] = []
+    for key, entry in others.items():
+        held = entry.get("fieldsV1") or {}
+        fields = fieldset.difference(held, changed)
+        if fields is not held and not force and (common := fieldset.intersection(held, changed)):
             conflicts[key] = common
-    if conflicts and not force:
-        raise ConflictsFound(conflicts, managed)
-    settled: Managed = {}
-    for key, entry in managed.items():
-        if key == owner:
-            settled[key] = entry
-            continue
-        fields = fieldset.difference(fieldset.difference(entry.fields, changed), removed)
-        if fields:
-            settled[key] = entry._replace(fields=fields)
+        if fields := fieldset.difference(fields, removed):
+            settled.append(with_fields(entry, fields))
+    if conflicts:
+        raise ConflictsFound(conflicts, others)
     return settled
 
 

@@ -25,7 +25,7 @@ def _fits(node: Node, value: Json) -> bool:
     """Whether there is nothing to complain of."""
     if value is None:
         return True
-    kind = node.atom_of(value)
+    kind = node.atom or node.atom_of(value)
     if kind == MAP:
         return isinstance(value, dict) and _map_fits(node, value)
     if kind == LIST:
@@ -39,7 +39,14 @@ def _map_fits(node: Node, value: Tree) -> bool:
         child = children.get(name) or node.child(name)
         if child is None:
             return False
-        if (type(inner) is not str or child.scalar != "string" or child.atom != SCALAR) and not _fits(child, inner):
+        kind = type(inner)
+        if kind is str:
+            if not child.takes_text:
+                return False
+        elif kind is dict:
+            if child.atom not in (MAP, "") or not _map_fits(child, inner):
+                return False
+        elif not _fits(child, inner):
             return False
     return True
 
@@ -52,7 +59,10 @@ def _list_fits(node: Node, values: list[Any]) -> bool:
         except TypedError:
             return False
     element = node.element
-    return all(_fits(element, value) for value in values)
+    for value in values:  # noqa: SIM110 - a generator costs as much as the check
+        if not _fits(element, value):
+            return False
+    return True
 
 
 def _complaints(node: Node, value: Json, path: str) -> list[tuple[str, str]]:

@@ -41,6 +41,10 @@ class Entry(NamedTuple):
 
 
 Managed = dict[Owner, Entry]
+Key = tuple[str, str, str, str]
+"""What an Owner holds: an Owner is equal to its key."""
+Stored = dict[Key, Tree]
+"""The entries of a stored list by their owners."""
 
 
 def owner(manager: str, operation: str, api_version: str, subresource: str) -> Owner:
@@ -118,9 +122,9 @@ def with_fields(entry: Tree, fields: FieldSet) -> Tree:
     return entry_of(get("manager", ""), operation, api_version, get("time") or "", fields, get("subresource", ""))
 
 
-def by_owner(found: list[Tree] | None) -> dict[tuple[str, ...], Tree]:
+def by_owner(found: list[Tree] | None) -> Stored:
     """The entries of a stored list by their owners; of two of the same owner the last."""
-    result: dict[tuple[str, ...], Tree] = {}
+    result: Stored = {}
     for entry in found or ():
         get, operation = entry.get, entry["operation"]
         version = "" if operation == APPLY else entry["apiVersion"]

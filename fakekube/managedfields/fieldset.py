@@ -88,11 +88,13 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
     if not right:
         return left
     result: FieldSet | None = None
-    for element in right if len(right) < len(left) else left:
-        mine, theirs = left.get(element), right.get(element)
-        if mine is None or theirs is None or element == SELF:
+    fewer, others = (right, left) if len(right) < len(left) else (left, right)
+    for element, below in fewer.items():
+        known = others.get(element)
+        if known is None or element == SELF:
             continue
-        rest = _rest(mine, theirs)
+        mine = below if fewer is left else known
+        rest = _rest(mine, known if fewer is left else below)
         if rest is mine:
             continue
         if result is None:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
+from fakekube.managedfields.apply import Applied
 from fakekube.managedfields.atomics import AtomicsFound, atomics
 from fakekube.managedfields.check import check
 from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
 from fakekube.managedfields.empty import empty_object
-from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
+from fakekube.managedfields.entries import APPLY, UPDATE, Owner, Stored
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.managedfields.merge import merged
@@ -78,8 +79,7 @@ class FieldManager:
         found = atomics(self._node, config, "")
         if found:
             raise AtomicsFound(found)
-        result: Tree = merged(self._node, live, config)
-        return result
+        return {**merged(self._node, live, config)}
 
     def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
@@ -130,7 +130,7 @@ class FieldManager:
         """
         self._check_type(config)
         live = self._empty if old is None else _without_managed_fields(old)
-        managed = entries.decode(_managed_fields(old))
+        managed = entries.by_owner(_managed_fields(old))
         if not managed and old is not None:
             managed = self._before_first_apply(live, now, subresource)
         metadata = config.get("metadata")
@@ -141,8 +141,10 @@ class FieldManager:
         except TypedError as error:
             raise errors.raw(f"failed to create typed patch object ({self.described(config)}): {error}") from None
         key = entries.owner(manager, APPLY, self._api_version, subresource)
-        result, managed, changed = self._applied(live, config, managed, key, manager, force=force, subresource=subresource)
-        return self._with_entries(result, config, managed, key, now if changed else managed[key].time)
+        result = self._applied(live, config, managed, key, force=force)
+        last = managed.get(key)
+        time = now if result.changed else (last.get("time") or "") if last is not None else ""
+        return self._with_entries(result, config, key, time)
 
     def _check_type(self, config: Tree) -> None:
         group, version, kind = "", "", config.get("kind", "")
@@ -163,7 +165,7 @@ class FieldManager:
         kind = f"{group}/{version}, Kind={self._kind or config.get('kind', '')}"
         return f"{namespace}/{name}; {kind}"
 
-    def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Managed:
+    def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Stored:
         """An object that nobody tracks gets an entry for everything in it before the first apply.
         """
         try:
@@ -172,19 +174,18 @@ class FieldManager:
             raise errors.raw(f"failed to create manager for existing fields: {error}") from None
         fields = stripped(changed)
         key = entries.owner(BEFORE_FIRST_APPLY, UPDATE, self._api_version, subresource)
-        return {key: Entry(self._api_version, now, fields)} if fields else {}
+        return {key: self._entry(key, now, fields)} if fields else {}
 
-    def _applied(
-        self, live: Tree, config: Tree, managed: Managed, key: Owner, manager: str, *, force: bool, subresource: str
-    ) -> tuple[Tree, Managed, bool]:
-        known = managed.get(key)
-        entry = Entry(self._api_version, known.time if known else "", {})
-        reset = self._resets.get(subresource, {})
+    def _entry(self, key: Owner, time: str, fields: FieldSet) -> Tree:
+        return entries.entry_of(key.manager, key.operation, self._api_version, time, fields, key.subresource)
+
+    def _applied(self, live: Tree, config: Tree, managed: Stored, key: Owner, *, force: bool) -> Applied:
+        reset = self._resets.get(key.subresource, {})
         try:
-            return apply.applied(self._node, live, config, managed, key, entry, reset, force=force)
+            return apply.applied(self._node, live, config, managed, key, reset, force=force)
         except apply.ConflictsFound as found:
             conflicts = found.conflicts
-            if manager == KUBECTL:
+            if key.manager == KUBECTL:
                 allowed = apply.allowed_by_last_applied(self._node, live, self._api_version)
                 left = {owner: fieldset.difference(fields, allowed) for owner, fields in conflicts.items()}
                 conflicts = {owner: fields for owner, fields in left.items() if fields}
@@ -192,26 +193,23 @@ class FieldManager:
                 raise conflict_error(conflicts, found.managed) from None
         except TypedError as error:
             raise errors.raw(f"failed to create typed live object ({self.described(live)}): {error}") from None
-        return apply.applied(self._node, live, config, managed, key, entry, reset, force=True)
+        return apply.applied(self._node, live, config, managed, key, reset, force=True)
 
-    def _with_entries(self, result: Tree, config: Tree, managed: Managed, key: Owner, time: str) -> Tree:
+    def _with_entries(self, result: Applied, config: Tree, key: Owner, time: str) -> Tree:
         """The result with its list of entries, ``time`` being the applier's: it moves only when the
         object does.
         """
-        mine = managed[key]
-        fields = stripped(mine.fields)
-        if fields:
-            managed[key] = mine._replace(fields=fields, time=time)
-        else:
-            del managed[key]
-        metadata = dict(result.get("metadata") or {})
+        found = result.others
+        if fields := stripped(result.fields):
+            found.append(self._entry(key, time, fields))
+        metadata = dict(result.tree.get("metadata") or {})
         metadata.pop("managedFields", None)
         if key.manager == KUBECTL and (metadata.get("annotations") or {}).get(apply.LAST_APPLIED):
             annotations = {**metadata["annotations"], apply.LAST_APPLIED: apply.last_applied_text(config)}
             metadata["annotations"] = annotations
-        if managed:
-            metadata["managedFields"] = entries.encode(managed)
-        return {**result, "metadata": metadata}
+        if found:
+            metadata["managedFields"] = sorted(found, key=entries.rank_of)
+        return {**result.tree, "metadata": metadata}
 
     def _is_lost_on_others(self, live: Json, new: Tree) -> bool:
         """Whether somebody owns fields in a version that has not all fields of the object: upstream

@@ -1,9 +1,11 @@
 """A configuration merged into an object, and fields taken out of one, by the schema.
 
-Nothing that comes in is changed; what comes out shares with it.
+Nothing that comes in is changed; what comes out shares with it: of what a configuration leaves as
+it is, the very values come out that came in.
 Upstream: structured-merge-diff/typed/{merge,remove}.go.
 """
 
+from operator import is_
 from typing import Any
 
 from fakekube.apimachinery.types import Json, Tree
@@ -15,7 +17,7 @@ def merged(node: Node, old: Json, config: Json) -> Json:
     """``old`` with everything that ``config`` says; leaves are the configuration's, items are
     merged by their keys.
     """
-    kind = node.atom_of(config if config is not None else old)
+    kind = node.atom or node.atom_of(config if config is not None else old)
     if kind == MAP and node.granular and (old or config):
         before, after = _as(dict, old), _as(dict, config)
         return _merged_map(node, before, after)
@@ -29,12 +31,25 @@ def _as(kind: type[Any], value: Json) -> Any:
 
 
 def _merged_map(node: Node, old: Tree, config: Tree) -> Tree:
-    result = dict(old)
-    for name, value in config.items():
-        if name in old and (value is None or type(value) is dict or type(value) is list):
-            result[name] = merged(node.child(name) or ANYTHING, old[name], value)
-        else:
-            result[name] = value
+    result = old
+    children = node.children
+    for name, wanted in config.items():
+        known, value = old.get(name), wanted
+        kind = type(wanted)
+        if kind is str or kind is int or kind is bool:
+            if type(known) is kind and known == value:
+                continue
+        elif name in old and (value is None or kind is dict or kind is list):
+            child = children.get(name) or node.child_of(name)
+            if child.named and kind is dict and type(known) is dict:
+                value = _merged_map(child, known, wanted)
+            else:
+                value = merged(child, known, wanted)
+            if value is known:
+                continue
+        if result is old:
+            result = dict(old)
+        result[name] = value
     return result
 
 
@@ -42,6 +57,10 @@ def _merged_list(node: Node, old: list[Any], config: list[Any]) -> list[Any]:
     """Items of the configuration in its order, the others where they stood between them."""
     here, there = node.items_by_text(old), node.items_by_text(config)
     if here is not None and there is not None:
+        if [text for text in here if text in there] == [*there]:  # each has its place already
+            element = node.element
+            items = [merged(element, value, there[text]) if text in there else value for text, value in here.items()]
+            return old if all(map(is_, items, old)) else items
         if here.keys() == there.keys():
             return [merged(node.element, here[text], there[text]) for text in there]
         known, wanted = {text: [here[text]] for text in here}, {text: [there[text]] for text in there}

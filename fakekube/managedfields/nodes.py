@@ -32,8 +32,9 @@ class Node:
 
     ``atom`` says what may stand here: one of MAP, LIST, SCALAR, or empty when anything may.
     ``granular`` is about maps, ``keyed`` (with ``keys``) and ``is_set`` about lists; what is none
-    of these is one indivisible leaf. ``scalar`` is string, numeric, boolean or untyped. ``named``
-    are granular maps of which the schema names fields.
+    of these is one indivisible leaf. ``scalar`` is string, numeric, boolean or untyped, and
+    ``takes_text`` says whether any text may stand here. ``named`` are granular maps of which the
+    schema names fields.
 
     ``children`` and ``elements`` hold, of the fields that the schema names and that were met, the
     nodes and the path elements (``f:spec``): walks look there before they ask ``child_of`` and
@@ -42,7 +43,7 @@ class Node:
 
     __slots__ = (
         "_element", "_extra", "_nodes", "_overridden", "_prefix", "_schema", "atom", "children", "elements", "granular", "is_set",
-        "key_defaults", "keyed", "keys", "named", "only_key", "scalar",
+        "key_defaults", "keyed", "keys", "named", "only_key", "scalar", "takes_text",
     )  # fmt: skip
 
     def __init__(self, schema: Schema | None, nodes: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
@@ -61,6 +62,7 @@ class Node:
             self._extra = self
         else:
             self._read(schema, inherits_unknown or schema.preserve_unknown)
+        self.takes_text = self.atom in (SCALAR, "") and self.scalar in ("string", "untyped")
 
     def _read(self, schema: Schema, unknown: bool) -> None:
         if schema.name.endswith(".Quantity"):

@@ -77,13 +77,14 @@ def to_set(node: Node, value: Json) -> FieldSet:
 
 def _set_of_map(node: Node, value: dict[str, Json]) -> FieldSet:
     result: FieldSet = {}
+    elements, children = node.elements, node.children
     for name in sorted(value):
         inner = value[name]
-        element = node.elements.get(name) or node.element_of(name)
+        element = elements.get(name) or node.element_of(name)
         if type(inner) is not dict and type(inner) is not list:
             result[element] = {}
             continue
-        below = _set_below(node.children.get(name) or node.child_of(name), inner, declared=node.declares(name))
+        below = _set_below(children.get(name) or node.child_of(name), inner, declared=name in elements)
         if below is not None:
             result[element] = below
     return result
@@ -105,7 +106,7 @@ def _set_of_list(node: Node, values: list[Any]) -> FieldSet:
 
 def _set_below(node: Node, value: Json, *, declared: bool) -> FieldSet | None:
     """The dict below an element that holds ``value``; None when there is nothing to own."""
-    kind = node.atom_of(value)
+    kind = node.atom or node.atom_of(value)
     if kind == SCALAR or (kind == MAP and not node.granular) or (kind == LIST and not node.associative):
         return {}
     below = to_set(node, value)

@@ -255,7 +255,9 @@ def validate_finalizer_name(name: str, path: str) -> list[FieldError]:
 
 
 def _is_short(entry: Tree) -> bool:
-    return not names.is_longer(entry.get("manager", ""), MAX_MANAGER_BYTES) and not entry.get("subresource")
+    return not (
+        names.is_longer(entry.get("manager", ""), MAX_MANAGER_BYTES)
+        or names.is_longer(entry.get("subresource", ""), MAX_SUBRESOURCE_BYTES))
 
 
 def validate_managed_fields(entries: list[Tree], path: str) -> list[FieldError]:

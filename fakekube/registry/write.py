@@ -38,8 +38,8 @@ class Write(Attributes):
     """A create or an update in progress; ``obj`` is what will be stored, and belongs to the write.
 
     ``record`` is the stored object that the write saw, ``old`` its tree; both are None for a
-    create. The values directly below ``obj`` that a patch did not change are those of ``old``
-    itself: replace one by a copy before changing it.
+    create. The values directly below ``obj``, and directly below its metadata, that a patch did not
+    change are those of ``old`` itself: replace one by a copy before changing it.
     """
 
     record: Record | None = None

@@ -98,6 +98,8 @@ def _text(node: Constraints) -> Acceptor:
             return any_text
         return lambda value: value.__class__ is str and is_format(value)
     most = high if high is not None else 1 << 62
+    if has_pattern is None and is_format is None:
+        return lambda value: value.__class__ is str and low <= len(value) <= most
 
     def accept(value: Any) -> bool:
         return (
@@ -154,6 +156,8 @@ def _number(node: Constraints) -> Acceptor:
 
 def _one_of(plain: Acceptor, node: Constraints) -> Acceptor:
     texts = node.allowed[0]
+    if plain is any_text:
+        return lambda value: value.__class__ is str and value in texts
     return lambda value: plain(value) and ((value.__class__ is str and value in texts) or is_valid(node, value))
 
 

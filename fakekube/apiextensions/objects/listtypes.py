@@ -62,11 +62,19 @@ def _about_set(values: list[Any], path: str) -> list[FieldError]:
 
 
 def _about_keys(keys: Sequence[str], values: list[Any], path: str) -> list[FieldError]:
+    if len(keys) == 1 and _differ(keys[0], values):
+        return []
     for place, value in enumerate(values):
         if value is not None and not isinstance(value, dict):
             return [field_errors.invalid(f"{path}[{place}]", as_shown(value), NOT_AN_OBJECT)]
     known = [{key: value[key] for key in keys if key in value} if value is not None else {} for value in values]
     return [field_errors.duplicate(f"{path}[{place}]", as_shown(known[place])) for place in _repeated(known)]
+
+
+def _differ(key: str, values: list[Any]) -> bool:
+    """Whether each is an object with a text of its own under the key."""
+    texts = {text for value in values if value.__class__ is dict and (text := value.get(key)).__class__ is str}
+    return len(texts) == len(values)
 
 
 def _repeated(values: Sequence[Json]) -> list[int]:
