@@ -38,8 +38,8 @@ def is_elastic(obj: ReadOnlyTree, features: Features) -> bool:
 def prebuilt_workload_name(obj: ReadOnlyTree, features: Features) -> str:
     """The Workload that a job wants to be its own, or nothing."""
     metadata = obj.get("metadata") or meta.EMPTY
-    annotation = (metadata.get("annotations") or meta.EMPTY).get(names.PREBUILT_WORKLOAD_ANNOTATION, "")
-    label = (metadata.get("labels") or meta.EMPTY).get(names.PREBUILT_WORKLOAD_LABEL, "")
+    annotation: str = (metadata.get("annotations") or meta.EMPTY).get(names.PREBUILT_WORKLOAD_ANNOTATION, "")
+    label: str = (metadata.get("labels") or meta.EMPTY).get(names.PREBUILT_WORKLOAD_LABEL, "")
     if features.WorkloadIdentifierAnnotations:
         return annotation or label
     return label or (annotation if len(annotation) > MAX_LABEL_VALUE_LENGTH else "")
