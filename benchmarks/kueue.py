@@ -20,14 +20,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import orjson
-
 from benchmarks import kueuejobs
 from benchmarks.table import Figure, decode_seconds
 from benchmarks.turns import in_turns
 from fakekube.apimachinery import meta, quantity, times
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NAMESPACES, NODES
+from fakekube.client.retry import is_conflict
 from fakekube.composition.cluster import Cluster
 from fakekube.runtime.builder import Declaration, Options
 from fakekube.runtime.context import Context
@@ -225,8 +225,11 @@ class Runner:
             self._ctx.tasks.spawn(self._finish(key), f"finish-{key}")
 
     async def _finish(self, key: str) -> None:
+        await _until_nobody_else_writes(lambda: self._try_to_finish(key))
+
+    async def _try_to_finish(self, key: str) -> None:
         namespace, _, name = key.partition("/")
-        found = self._read(namespace, name)
+        found = await self._ctx.client.get(WORKLOADS, name, namespace)
         if meta.is_condition_true(found, "Evicted") or not meta.is_condition_true(found, "Admitted"):
             return
         await self._write(found, [("Finished", "True", "ByTest", "By test runner")])
@@ -234,17 +237,15 @@ class Runner:
         self.finished += 1
 
     async def _release(self, obj: ReadOnlyTree) -> None:
-        found = self._read(meta.namespace_of(obj), meta.name_of(obj))
+        await _until_nobody_else_writes(lambda: self._try_to_release(obj))
+
+    async def _try_to_release(self, obj: ReadOnlyTree) -> None:
+        found = await self._ctx.client.get(WORKLOADS, meta.name_of(obj), meta.namespace_of(obj))
         if "admission" in found["status"]:
             del found["status"]["admission"]
             text = "Evicted by the test runner"
             await self._write(found, [("QuotaReserved", "False", "Pending", text), (
                 "Admitted", "False", "NoReservation", "The workload has no reservation")])
-
-    def _read(self, namespace: str, name: str) -> Tree:
-        """A Workload as the cache has it, to be changed."""
-        found: Tree = orjson.loads(orjson.dumps(self._ctx.lister(WORKLOADS).get(namespace, name)))
-        return found
 
     async def _write(self, found: Tree, changed: list[tuple[str, str, str, str]]) -> None:
         conditions = found["status"]["conditions"]
@@ -254,6 +255,16 @@ class Runner:
                 "type": kind, "status": status, "reason": reason, "message": text,
                 "lastTransitionTime": times.format_time(self._ctx.clock.time())})
         await self._ctx.client.update_status(WORKLOADS, found)
+
+
+async def _until_nobody_else_writes(attempt: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Try again after each conflict; on the wall's clock Kueue writes meanwhile."""
+    while True:
+        try:
+            return await attempt()
+        except APIError as error:
+            if not is_conflict(error):
+                raise
 
 
 def queue_name(cohort: int, queue: int) -> str:
