@@ -77,6 +77,7 @@ def local(index: int) -> Code:
 
 _HELD = frozenset({folds.Unread, folds.Failure})
 
+
 def field(operand: Code, key: str, name: str, *, absent_nulls: bool) -> Code:
     """A field of an object or the value of a map under a name."""
 

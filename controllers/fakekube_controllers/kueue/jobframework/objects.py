@@ -35,6 +35,11 @@ def is_elastic(obj: ReadOnlyTree, features: Features) -> bool:
     return states.is_elastic_workload(obj, features)
 
 
+def is_suspended_by(pod: ReadOnlyTree, framework: str) -> bool:
+    """Whether a kind of job above a pod lets it wait."""
+    return (pod["metadata"].get("annotations") or meta.EMPTY).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == framework
+
+
 def prebuilt_workload_name(obj: ReadOnlyTree, features: Features) -> str:
     """The Workload that a job wants to be its own, or nothing."""
     metadata = obj.get("metadata") or meta.EMPTY

@@ -7,7 +7,6 @@ pkg/controller/jobs/leaderworkerset.
 from collections.abc import Iterable
 from functools import partial
 
-from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PODS
 from fakekube.runtime import builder
@@ -15,8 +14,7 @@ from fakekube.runtime.addon import Webhook
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Reconciler
-from fakekube_controllers.kueue import names
-from fakekube_controllers.kueue.jobframework import webhooks
+from fakekube_controllers.kueue.jobframework import objects, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
 from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SET as FRAMEWORK
 from fakekube_controllers.kueue.jobs.kinds import LEADER_WORKER_SETS
@@ -47,7 +45,7 @@ def _reconciler(options: Options, ctx: Context) -> Reconciler:
 
 
 def _waits(pod: ReadOnlyTree) -> bool:
-    return (pod["metadata"].get("annotations") or meta.EMPTY).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
+    return objects.is_suspended_by(pod, FRAMEWORK)
 
 
 LEADER_WORKER_SET = Integration(

@@ -7,7 +7,6 @@ pkg/controller/jobs/statefulset.
 from collections.abc import Iterable
 from functools import partial
 
-from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import PODS, STATEFUL_SETS
 from fakekube.runtime import builder, predicates
@@ -16,7 +15,6 @@ from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.predicates import Predicate
 from fakekube.runtime.reconcile import Reconciler
-from fakekube_controllers.kueue import names
 from fakekube_controllers.kueue.jobframework import objects, webhooks
 from fakekube_controllers.kueue.jobframework.integrations import Integration, Options
 from fakekube_controllers.kueue.jobs.kinds import STATEFUL_SET as FRAMEWORK
@@ -60,7 +58,7 @@ def _pod_reconciler(options: Options, ctx: Context) -> Reconciler:
 
 def _waits(pod: ReadOnlyTree) -> bool:
     """Whether a StatefulSet lets a pod wait."""
-    return (pod["metadata"].get("annotations") or meta.EMPTY).get(names.SUSPENDED_BY_PARENT_ANNOTATION) == FRAMEWORK
+    return objects.is_suspended_by(pod, FRAMEWORK)
 
 
 def _waits_now(_old: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
