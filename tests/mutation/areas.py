@@ -54,14 +54,18 @@ STATED = (
     _library("schema", "schema apimachinery util", "schema apimachinery util patch endpoints apis releases runtime storage"),
     _library("apis", "apis", "apis endpoints registry releases admission"),
     _library("customs", "apiextensions cel", "apiextensions cel types admission"),
-    _library("client", "client workqueue types cache runtime", (
-        "client workqueue types cache runtime controllers/replicaset controllers/job controllers/stories")),
+    _library(
+        "client",
+        "client workqueue types cache runtime",
+        ("client workqueue types cache runtime controllers/replicaset controllers/job controllers/stories"),
+    ),
     _library(
         "composition",
         "composition testing cli __init__.py __main__.py pytest_plugin.py",
         "composition runtime plugin cli docs",
     ),
-    _controllers("job", "job cronjob ttlafterfinished workloadbuilder jobset"),
+    _library("faults", "faults exploration recording tracing", "faults exploration recording tracing"),
+    _controllers("job", "job cronjob ttlafterfinished workloadbuilder jobset leaderworkerset ray"),
     _controllers("workloads", "deployment replicaset disruption statefulset daemonset"),
     _controllers(
         "objects",
@@ -75,6 +79,7 @@ STATED = (
     ),
     _controllers("kubelet", "kubelet"),
     _controllers("scheduler", "scheduler"),
+    _controllers("kueue", "kueue"),
 )
 """By size about the same; each share of a sample is large enough to say something."""
 

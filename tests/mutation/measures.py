@@ -11,7 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import coverage
@@ -27,29 +27,28 @@ class Measures:
 
     def __init__(self, folder: Path, root: Path) -> None:
         self._folder, self._index = folder, folder / "index.json"
-        self._lock, self._measuring = Lock(), Lock()
+        self._lock = RLock()
         folder.mkdir(parents=True, exist_ok=True)
         files = [*root.glob("fakekube/**/*.py"), *root.glob("controllers/**/*.py"), *root.glob("tests/**/test_*.py")]
         self._digests = {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
-    def complete(self, files: Iterable[str], measure: Callable[[list[str], Path], None]) -> None:
-        """Measure those of the test files that are not known as they are now. ``measure`` runs them
-        and writes what it finds to a file.
-        """
-        with self._measuring:
+    def missing(self, files: Iterable[str]) -> list[str]:
+        """Those of the test files that are not known as they are now."""
+        known = self._read()["tests"]
+        return [file for file in files if known.get(file, [""])[0] != self._digests[file]]
+
+    def complete(self, files: Collection[str], measure: Callable[[Collection[str], Path], None]) -> None:
+        """Measure these test files. ``measure`` runs them and writes what it finds to a file."""
+        data = f"{hashlib.sha256(repr([(file, self._digests[file]) for file in files]).encode()).hexdigest()[:16]}.coverage"
+        measure(files, self._folder / data)
+        failed = Path(f"{self._folder / data}{FAILED}").read_text().split("\0")
+        with self._lock:
             index = self._read()
-            wanted = [file for file in files if index["tests"].get(file, [""])[0] != self._digests[file]]
-            if not wanted:
-                return
-            data = f"{len(index['runs'])}.coverage"
-            measure(wanted, self._folder / data)
-            failed = Path(f"{self._folder / data}{FAILED}").read_text().split("\0")
             index["runs"][data] = self._digests
-            for file in wanted:
+            for file in files:
                 mine = [test for test in failed if test.startswith(f"{file}::")]
                 index["tests"][file] = [self._digests[file], data, mine]
-            with self._lock:
-                self._index.write_text(json.dumps(index))
+            self._index.write_text(json.dumps(index))
 
     def failed(self, files: Iterable[str]) -> list[str]:
         """The tests of these files that fail without a change."""

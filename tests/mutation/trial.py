@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from tests.mutation.contexts import CPU_SECONDS, FAILED
@@ -35,7 +35,7 @@ class Checkout:
         shutil.copytree(source, self.root, ignore=KEPT_OUT, symlinks=True)
         (self.root / ".git").mkdir()  # whatever looks for a repository stops here
 
-    def measure(self, tests: list[str], data: Path) -> None:
+    def measure(self, tests: Collection[str], data: Path) -> None:
         """Run test files as they are, and write to ``data`` which test executes which line; those
         that fail are told.
         """
@@ -74,8 +74,10 @@ class Checkout:
         command = [sys.executable, "-m", "pytest", "-q", "-m", SELECTED, "-p", "no:cacheprovider"]
         command += [] if "FAKEKUBE_MUTATION_LINES" in variables else ["-x"]
         command += ["-p", "tests.mutation.contexts", "--timeout", str(TEST_SECONDS), "--hypothesis-seed", "0", *tests]
-        variables = {**variables, CPU_SECONDS: str(TEST_CPU_SECONDS), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {**variables, CPU_SECONDS: str(TEST_CPU_SECONDS), "PYTHONPATH": path}
         environment = {**os.environ, **variables}
+        # Code is kept compiled: a changed module is known by its time, and its own time comes back.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
             return subprocess.run(
                 command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=seconds
