@@ -20,7 +20,8 @@ from tests.fuzz.conftest import APPLY, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC,
 FOLDER = Path(__file__).parent
 MEDIA = {"json": JSON, "merge": MERGE_PATCH, "strategic": STRATEGIC, "jsonpatch": JSON_PATCH, "apply": APPLY, "yaml": YAML}
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-REVISION = re.compile(r'("resourceVersion": "|resourceVersion: \\"|current: )([0-9]+)')
+REVISION = re.compile(
+    r'("resourceVersion": "|resourceVersion\\+":\\+"|resourceVersion: \\"|current: |in record \(|object meta: )([0-9]+)')
 HASH = re.compile("[0-9A-F]{128}")
 RANDOM = ("Audit-Id", "X-Kubernetes-Pf-Flowschema-Uid", "X-Kubernetes-Pf-Prioritylevel-Uid", "Date", "Content-Length")
 
