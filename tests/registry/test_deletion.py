@@ -130,3 +130,38 @@ async def test_a_namespace_stays_until_it_is_finalized(client: Client) -> None:
         await client.delete(NAMESPACES, "default")
     assert caught.value.code == 403
     assert caught.value.message == 'namespaces "default" is forbidden: this namespace may not be deleted'
+
+
+@pytest.mark.parametrize(("asked", "expected"), [
+    (25, ("2026-01-01T00:00:25Z", 25)), (21, ("2026-01-01T00:00:21Z", 21)), (20, ("2026-01-01T00:00:20Z", 20)),
+    (10, ("2026-01-01T00:00:20Z", 1)), (30, ("2026-01-01T00:00:30Z", 30)), (-5, ("2026-01-01T00:00:20Z", 1)),
+])
+async def test_a_grace_period_is_not_shortened_into_the_past(
+    client: Client, cluster: Cluster, asked: int, expected: tuple[str, int],
+) -> None:
+    """Given a pod that is deleted for twenty seconds of thirty, when another period is asked for,
+    then it counts from the first delete, and ends now, after a second, where it would be over.
+    """
+    await bound(client)
+    await client.delete(PODS, "p", "default")
+    await cluster.advance(20)
+    kept = await client.delete(PODS, "p", "default", grace_period_seconds=asked)
+    assert kept is not None
+    assert (kept["metadata"]["deletionTimestamp"], kept["metadata"]["deletionGracePeriodSeconds"]) == expected
+    assert kept["metadata"]["generation"] == 2
+
+
+async def test_a_pod_that_a_finalizer_holds_is_terminating_from_its_grace_on(client: Client, cluster: Cluster) -> None:
+    """Given a bound pod with a finalizer, when its period is over and it is deleted at once, then
+    it stays without one, marked no later than now, and goes with its finalizer.
+    """
+    await client.create(PODS, {**POD, "metadata": {"name": "p", "finalizers": ["example.com/hold"]}}, "default")
+    await client.bind("p", "default", "n")
+    await client.delete(PODS, "p", "default")
+    await cluster.advance(5)
+    kept = await client.delete(PODS, "p", "default", grace_period_seconds=0)
+    assert kept is not None
+    meta = kept["metadata"]
+    assert (meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"], meta["generation"]) == ("2026-01-01T00:00:05Z", 0, 2)
+    await client.patch(PODS, "p", "default", {"metadata": {"finalizers": None}})
+    assert await client.get(PODS, "p", "default", missing_ok=True) is None
