@@ -177,7 +177,7 @@ class Store:
         that ``transform`` has seen to managedFields itself. Raises APIError: NotFound, Conflict,
         Invalid and what admission refuses with.
         """
-        for attempt in range(MAX_UPDATE_TRIES):
+        for _ in range(MAX_UPDATE_TRIES):
             record = self.bucket.get(namespace, name)
             if record is None:
                 if not (create or (self.kind.create_on_update and ctx.subresource in ("", "status"))):
@@ -194,7 +194,7 @@ class Store:
                     await self.ready(written.record)
                 return written
             except Stale:
-                if attrs.conditional or attempt == MAX_UPDATE_TRIES - 1:
+                if attrs.conditional:
                     break
         raise errors.conflict(self.kind.group_resource, name)
 

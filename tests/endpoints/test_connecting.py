@@ -22,17 +22,26 @@ POD = {"metadata": {"name": "p"}, "spec": {"nodeName": "n", "containers": [{"nam
 EXEC = {"kind": "PodExecOptions", "apiVersion": "v1"}
 
 
-@pytest.mark.parametrize(("path", "expected"), [
-    ("pods/p/exec?command=ls&command=-l&stdin=1&stdout=true&stderr=0&tty=false&container=c&container=d&path=x", (
-        "p", "exec", {**EXEC, "stdin": True, "stdout": True, "container": "c", "path": "x", "command": ["ls", "-l"]})),
-    ("pods/p/exec?stdin=FALSE&stdout=no&stderr=&container=", ("p", "exec", {**EXEC, "stdout": True, "stderr": True})),
-    ("pods/p/attach", ("p", "attach", {"kind": "PodAttachOptions", "apiVersion": "v1"})),
-    ("pods/p/portforward?ports=80,81&ports=82&command=a", ("p", "portforward", {
-        "kind": "PodPortForwardOptions", "apiVersion": "v1", "command": ["a"], "ports": [80, 81, 82]})),
-    ("services/https:s:80/proxy/x?path=/y", ("80", "proxy", {
-        "kind": "ServiceProxyOptions", "apiVersion": "v1", "path": "/y"})),
-    ("services/s/proxy/x", ("s", "proxy", {"kind": "ServiceProxyOptions", "apiVersion": "v1"})),
-])
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (
+            "pods/p/exec?command=ls&command=-l&stdin=1&stdout=true&stderr=0&tty=false&container=c&container=d&path=x",
+            ("p", "exec", {**EXEC, "stdin": True, "stdout": True, "container": "c", "path": "x", "command": ["ls", "-l"]}),
+        ),
+        ("pods/p/exec?stdin=FALSE&stdout=no&stderr=&container=", ("p", "exec", {**EXEC, "stdout": True, "stderr": True})),
+        ("pods/p/attach", ("p", "attach", {"kind": "PodAttachOptions", "apiVersion": "v1"})),
+        (
+            "pods/p/portforward?ports=80,81&ports=82&command=a",
+            ("p", "portforward", {"kind": "PodPortForwardOptions", "apiVersion": "v1", "command": ["a"], "ports": [80, 81, 82]}),
+        ),
+        (
+            "services/https:s:80/proxy/x?path=/y",
+            ("80", "proxy", {"kind": "ServiceProxyOptions", "apiVersion": "v1", "path": "/y"}),
+        ),
+        ("services/s/proxy/x", ("s", "proxy", {"kind": "ServiceProxyOptions", "apiVersion": "v1"})),
+    ],
+)
 async def test_admission_sees_the_options_of_a_connection(api: Api, path: str, expected: tuple[str, str, Tree]) -> None:
     """Given a query, when somebody connects, then admission sees a CONNECT with the kind's options
     as the query has them, what is empty or false left out.
@@ -78,16 +87,21 @@ class Converting(World):
         self.elsewhere, self.sink = Elsewhere(), Sink()
         conversion = Conversion(GroupVersionKind("", "v1", "Pod"), to_other, from_stored, self.elsewhere)
         scope: Any = SimpleNamespace(
-            kind=replace(OTHER, conversion=conversion), store=SimpleNamespace(bucket=self.bucket),
-            services=SimpleNamespace(rng=None), empty={"kind": "Pod", "apiVersion": "other/v2"})
+            kind=replace(OTHER, conversion=conversion),
+            store=SimpleNamespace(bucket=self.bucket),
+            services=SimpleNamespace(rng=None),
+            empty={"kind": "Pod", "apiVersion": "other/v2"},
+        )
         query = {"resourceVersion": "1", "timeoutSeconds": timeout, **query}
         options = parse_list_options({name: [value] for name, value in query.items()}, scope.kind, watch=True)
         self.converted = ConvertedStream(scope, "ns", options, self.clock, render)
 
     @property
     def told(self) -> list[tuple[str, Any, Any]]:
-        return [(event["type"], event["object"].get("apiVersion"), event["object"].get("spec", event["object"].get("message")))
-                for event in self.sink.events]
+        return [
+            (event["type"], event["object"].get("apiVersion"), event["object"].get("spec", event["object"].get("message")))
+            for event in self.sink.events
+        ]
 
 
 async def settle() -> None:
@@ -111,7 +125,10 @@ async def test_events_wait_for_their_conversion_in_order() -> None:
     world.elsewhere.free.set()
     await settle()
     assert world.told == [
-        ("ADDED", "other/v2", {"host": "n1"}), ("MODIFIED", "other/v2", {"host": "n2"}), ("BOOKMARK", "other/v2", None)]
+        ("ADDED", "other/v2", {"host": "n1"}),
+        ("MODIFIED", "other/v2", {"host": "n2"}),
+        ("BOOKMARK", "other/v2", None),
+    ]
     assert world.elsewhere.asked == ["a", "a"]
     assert world.sink.frames[0].data.startswith(b'{"type":"ADDED","object":{"kind":"Pod","apiVersion":"other/v2"')
     assert world.sink.frames[0].data.endswith(b"}\n")
@@ -155,8 +172,7 @@ async def test_a_watch_that_is_converted_ends_with_its_time_or_its_receiver() ->
 
 
 async def test_a_watch_that_is_converted_may_show_another_form() -> None:
-    """Given a form, when objects come, then each goes through its conversion, and then the form.
-    """
+    """Given a form, when objects come, then each goes through its conversion, and then the form."""
     world = Converting(render=lambda tree: {"kind": "Shown", "spec": tree["spec"]})
     world.converted.start(world.sink)
     world.make("a", node="n1")

@@ -22,23 +22,42 @@ def shown(form: Form) -> tuple[str, bool, str, str]:
     return form.media, form.pretty, form.transform, form.transform_version
 
 
-@pytest.mark.parametrize(("accept", "expected"), [
-    (None, (J, False, "", "meta.k8s.io/v1")), ("", (J, False, "", "meta.k8s.io/v1")),
-    (f"{P},{Y}", (Y, False, "", "meta.k8s.io/v1")), (P, (P, False, "", "meta.k8s.io/v1")),
-    (f"{P};q=0.1,{P}", (P, False, "", "meta.k8s.io/v1")),
-    (f"{J};pretty=1", (J, True, "", "meta.k8s.io/v1")), (f"{J};pretty=true", (J, False, "", "meta.k8s.io/v1")),
-    (f"{J};as=Table;{META}beta1", (J, False, "Table", "meta.k8s.io/v1beta1")),
-    (f"{Y};as=Table;{META}", (Y, False, "Table", "meta.k8s.io/v1")),
-    (f"{P};as=PartialObjectMetadata;{META}", (P, False, "PartialObjectMetadata", "meta.k8s.io/v1")),
-    (f"{J};as=PartialObjectMetadataList;{META}", (J, False, "PartialObjectMetadataList", "meta.k8s.io/v1")),
-    (f"{P};as=Table;{META},{J}", (J, False, "", "meta.k8s.io/v1")), (f"{P};as=Table;{META}", None),
-    (f"{J};as=Table;v=v1", None), (f"{J};g=meta.k8s.io", None), (f"{J};v=v1", None), (f"{J};as=", None),
-    (f"{J};as=Table;g=meta.k8s.io", None), (f"{J};as=Table;{META}beta2", None), (f"{J};as=Status;{META}", None),
-    (f"{J};sv=1", None), (f"{J};sv=", (J, False, "", "meta.k8s.io/v1")), (f"{J};stream=watch", (J, False, "", "meta.k8s.io/v1")),
-    (f"{J};stream=x", None), ("text/html", None), ("*", (J, False, "", "meta.k8s.io/v1")),
-    ("application/*", (J, False, "", "meta.k8s.io/v1")), ("text", None), ("*/yaml", (Y, False, "", "meta.k8s.io/v1")),
-    (f"{J};q=x,{Y}", (Y, False, "", "meta.k8s.io/v1")), (f" {Y} ; q=0.5 , {J} ;q=0.4", (Y, False, "", "meta.k8s.io/v1")),
-])
+@pytest.mark.parametrize(
+    ("accept", "expected"),
+    [
+        (None, (J, False, "", "meta.k8s.io/v1")),
+        ("", (J, False, "", "meta.k8s.io/v1")),
+        (f"{P},{Y}", (Y, False, "", "meta.k8s.io/v1")),
+        (P, (P, False, "", "meta.k8s.io/v1")),
+        (f"{P};q=0.1,{P}", (P, False, "", "meta.k8s.io/v1")),
+        (f"{J};pretty=1", (J, True, "", "meta.k8s.io/v1")),
+        (f"{J};pretty=true", (J, False, "", "meta.k8s.io/v1")),
+        (f"{J};as=Table;{META}beta1", (J, False, "Table", "meta.k8s.io/v1beta1")),
+        (f"{Y};as=Table;{META}", (Y, False, "Table", "meta.k8s.io/v1")),
+        (f"{P};as=PartialObjectMetadata;{META}", (P, False, "PartialObjectMetadata", "meta.k8s.io/v1")),
+        (f"{J};as=PartialObjectMetadataList;{META}", (J, False, "PartialObjectMetadataList", "meta.k8s.io/v1")),
+        (f"{P};as=Table;{META},{J}", (J, False, "", "meta.k8s.io/v1")),
+        (f"{P};as=Table;{META}", None),
+        (f"{J};as=Table;v=v1", None),
+        (f"{J};g=meta.k8s.io", None),
+        (f"{J};v=v1", None),
+        (f"{J};as=", None),
+        (f"{J};as=Table;g=meta.k8s.io", None),
+        (f"{J};as=Table;{META}beta2", None),
+        (f"{J};as=Status;{META}", None),
+        (f"{J};sv=1", None),
+        (f"{J};sv=", (J, False, "", "meta.k8s.io/v1")),
+        (f"{J};stream=watch", (J, False, "", "meta.k8s.io/v1")),
+        (f"{J};stream=x", None),
+        ("text/html", None),
+        ("*", (J, False, "", "meta.k8s.io/v1")),
+        ("application/*", (J, False, "", "meta.k8s.io/v1")),
+        ("text", None),
+        ("*/yaml", (Y, False, "", "meta.k8s.io/v1")),
+        (f"{J};q=x,{Y}", (Y, False, "", "meta.k8s.io/v1")),
+        (f" {Y} ; q=0.5 , {J} ;q=0.4", (Y, False, "", "meta.k8s.io/v1")),
+    ],
+)
 def test_which_form_an_answer_takes(accept: str | None, expected: tuple[str, bool, str, str] | None) -> None:
     """Given an Accept header, then the best alternative that is on offer is taken, protobuf only
     where there is no other, or 406 lists what is on offer.
@@ -74,18 +93,34 @@ def test_the_alternatives_of_a_header() -> None:
     """
     found = clauses("*/*;q=0.5, text, a/*;q=0.5;x=y;flag, b/c ;q= 0.5, d/e, *;q=bad, f/g;q=0.5")
     assert [(each.type, each.subtype, each.quality, each.params) for each in found] == [
-        ("d", "e", 1.0, {}), ("b", "c", 0.5, {}), ("f", "g", 0.5, {}), ("a", "*", 0.5, {"x": "y"}), ("*", "*", 0.5, {}),
-        ("*", "*", 0.0, {})]
-    matching = [[Clause(*pair, 1.0, {}).matches(media) for media in ("a/b", "a/c", "d/b")]
-                for pair in (("a", "b"), ("a", "*"), ("*", "b"), ("*", "*"), ("d", "c"))]
-    assert matching == [
-        [True, False, False], [True, True, False], [True, False, True], [True, True, True], [False, False, False]]
+        ("d", "e", 1.0, {}),
+        ("b", "c", 0.5, {}),
+        ("f", "g", 0.5, {}),
+        ("a", "*", 0.5, {"x": "y"}),
+        ("*", "*", 0.5, {}),
+        ("*", "*", 0.0, {}),
+    ]
+    matching = [
+        [Clause(*pair, 1.0, {}).matches(media) for media in ("a/b", "a/c", "d/b")]
+        for pair in (("a", "b"), ("a", "*"), ("*", "b"), ("*", "*"), ("d", "c"))
+    ]
+    assert matching == [[True, False, False], [True, True, False], [True, False, True], [True, True, True], [False, False, False]]
 
 
-@pytest.mark.parametrize(("accept", "expected"), [
-    (None, J), (J, J), (P, P), (f"{P};stream=watch", P), (f"{J};as=Table;{META}", J), (f"{Y},{J}", None), (Y, None),
-    ("text/html", None), (f"{P},{J}", J),
-])
+@pytest.mark.parametrize(
+    ("accept", "expected"),
+    [
+        (None, J),
+        (J, J),
+        (P, P),
+        (f"{P};stream=watch", P),
+        (f"{J};as=Table;{META}", J),
+        (f"{Y},{J}", None),
+        (Y, None),
+        ("text/html", None),
+        (f"{P},{J}", J),
+    ],
+)
 def test_which_form_a_watch_takes(accept: str | None, expected: str | None) -> None:
     """Given an Accept header, when a watch is asked for, then it is of JSON or of protobuf, else
     406 lists the streams.
@@ -104,13 +139,26 @@ def test_a_watch_of_a_kind_without_tables_is_none() -> None:
         negotiation.negotiate_stream(asking(f"{J};as=Table;{META}"), table=False)
 
 
-@pytest.mark.parametrize(("accept", "query", "agent", "expected"), [
-    (None, {}, None, (J, False)), ("text/html", {}, None, (J, True)), (Y, {}, None, (Y, False)), (P, {}, None, (P, False)),
-    (None, {"pretty": "1"}, None, (J, True)), (Y, {"pretty": "1"}, None, (Y, True)), (f"{J};pretty=1", {}, None, (J, True)),
-    (f"{J};as=Table;{META}", {}, None, (J, False)), (None, {}, "curl/8", (J, True)), ("text/html", {"pretty": "0"}, None, (J, True)),
-])
+@pytest.mark.parametrize(
+    ("accept", "query", "agent", "expected"),
+    [
+        (None, {}, None, (J, False)),
+        ("text/html", {}, None, (J, True)),
+        (Y, {}, None, (Y, False)),
+        (P, {}, None, (P, False)),
+        (None, {"pretty": "1"}, None, (J, True)),
+        (Y, {"pretty": "1"}, None, (Y, True)),
+        (f"{J};pretty=1", {}, None, (J, True)),
+        (f"{J};as=Table;{META}", {}, None, (J, False)),
+        (None, {}, "curl/8", (J, True)),
+        ("text/html", {"pretty": "0"}, None, (J, True)),
+    ],
+)
 def test_which_form_an_error_takes(
-    accept: str | None, query: dict[str, str], agent: str | None, expected: tuple[str, bool],
+    accept: str | None,
+    query: dict[str, str],
+    agent: str | None,
+    expected: tuple[str, bool],
 ) -> None:
     """Given a failure, then it is told in a form that the client takes, indented where there is
     none or where the client wants it so, and never transformed.
@@ -119,12 +167,19 @@ def test_which_form_an_error_takes(
     assert (form.media, form.pretty, form.transform) == (*expected, "")
 
 
-@pytest.mark.parametrize(("query", "agent", "expected"), [
-    *(({"pretty": word}, None, True) for word in ("1", "t", "T", "TRUE", "true", "True")),
-    *(({"pretty": word}, "curl/8", False) for word in ("0", "f", "tRUE", "yes")),
-    ({"pretty": ""}, None, False), ({}, None, False), ({}, "Wget/1", True), ({}, "Mozilla/5.0", True), ({}, "Mozilla/4.0", False),
-    ({}, "my-curl", False),
-])
+@pytest.mark.parametrize(
+    ("query", "agent", "expected"),
+    [
+        *(({"pretty": word}, None, True) for word in ("1", "t", "T", "TRUE", "true", "True")),
+        *(({"pretty": word}, "curl/8", False) for word in ("0", "f", "tRUE", "yes")),
+        ({"pretty": ""}, None, False),
+        ({}, None, False),
+        ({}, "Wget/1", True),
+        ({}, "Mozilla/5.0", True),
+        ({}, "Mozilla/4.0", False),
+        ({}, "my-curl", False),
+    ],
+)
 def test_who_gets_indented_answers(query: dict[str, str], agent: str | None, expected: bool) -> None:
     """Given ``pretty`` and a User-Agent, then the first decides where it says something."""
     assert negotiation.is_pretty(asking(None, query, agent)) is expected
@@ -138,9 +193,17 @@ def test_stored_bytes_go_out_where_nothing_else_is_asked_for() -> None:
     assert [form.plain for form in forms] == [True, False, False, False, False]
 
 
-@pytest.mark.parametrize(("accept", "passes"), [
-    (None, True), ("*/*", True), (J, True), (f"text/html , {Y};q=0", True), ("text/html", False), ("application/*", False),
-])
+@pytest.mark.parametrize(
+    ("accept", "passes"),
+    [
+        (None, True),
+        ("*/*", True),
+        (J, True),
+        (f"text/html , {Y};q=0", True),
+        ("text/html", False),
+        ("application/*", False),
+    ],
+)
 def test_the_router_looks_at_names_alone(accept: str | None, passes: bool) -> None:
     """Given an Accept header, when the router looks, then the name of a form on offer will do, or
     406 lists what is on offer, streams where there are any, without details.
@@ -152,6 +215,9 @@ def test_the_router_looks_at_names_alone(accept: str | None, passes: bool) -> No
         with pytest.raises(APIError) as refused:
             negotiation.check_route(asking(accept), streams=streams)
         assert (refused.value.code, refused.value.message, refused.value.details) == (
-            406, f"406: Not Acceptable\n\nAvailable representations: {J}, {Y}, {P}{more}", {})
-    with pytest.raises(APIError, match="representations: text/plain$"):
+            406,
+            f"406: Not Acceptable\n\nAvailable representations: {J}, {Y}, {P}{more}",
+            {},
+        )
+    with pytest.raises(APIError, match=r"representations: text/plain$"):
         negotiation.check_route(asking(accept), ("text/plain",))

@@ -21,8 +21,16 @@ from tests.endpoints.reads import Sink as Ear
 from tests.schema.releases import schema
 
 OBJECT: Tree = {
-    "kind": "Pod", "apiVersion": "v1", "spec": {"x": 1}, "metadata": {
-        "name": "a", "creationTimestamp": "2026-01-01T00:00:00Z", "resourceVersion": "7", "annotations": {"f": "1", "g": "2"}}}
+    "kind": "Pod",
+    "apiVersion": "v1",
+    "spec": {"x": 1},
+    "metadata": {
+        "name": "a",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "resourceVersion": "7",
+        "annotations": {"f": "1", "g": "2"},
+    },
+}
 METADATA = OBJECT["metadata"]
 
 
@@ -37,15 +45,20 @@ def test_a_table_of_a_kind_without_a_printer() -> None:
     """
     shown = made("None")
     assert {key: value for key, value in shown.items() if key != "columnDefinitions"} == {
-        "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "7"},
-        "rows": [{"cells": ["a", "2026-01-01T00:00:00Z"], "object": None}]}
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": "7"},
+        "rows": [{"cells": ["a", "2026-01-01T00:00:00Z"], "object": None}],
+    }
     columns = shown["columnDefinitions"]
     assert [{key: value for key, value in column.items() if key != "description"} for column in columns] == [
         {"name": "Name", "type": "string", "format": "name", "priority": 0},
-        {"name": "Created At", "type": "date", "format": "", "priority": 0}]
+        {"name": "Created At", "type": "date", "format": "", "priority": 0},
+    ]
     assert [column["description"].partition(".")[0] for column in columns] == [
         "Name must be unique within a namespace",
-        "CreationTimestamp is a timestamp representing the server time when this object was created"]
+        "CreationTimestamp is a timestamp representing the server time when this object was created",
+    ]
     nameless = table.table_of(POD, [{"metadata": {}}], {}, "v", "None", 5.0)
     assert (nameless["rows"], nameless["metadata"]) == ([{"cells": ["", None], "object": None}], {})
 
@@ -54,20 +67,23 @@ def test_a_table_of_a_printer() -> None:
     """Given printers, then rows have their cells at the time, conditions where there are any, and
     what was asked for; one that is given counts before the kind's.
     """
-    own = Printer((Column("A", priority=1),), lambda obj, now: [now], lambda obj: [{"type": "Completed"}] if obj["spec"] else [])
+    own = Printer((Column("A", priority=1),), lambda _, now: [now], lambda obj: [{"type": "Completed"}] if obj["spec"] else [])
     shown = made("Object", kind=replace(POD, printer=own))
     assert shown["columnDefinitions"] == [{"name": "A", "type": "string", "format": "", "description": "", "priority": 1}]
     assert shown["rows"] == [{"cells": [5.0], "conditions": [{"type": "Completed"}], "object": OBJECT}]
-    other = Printer((Column("B", "date", "f", "d"),), lambda obj, now: ["b"], lambda obj: [])
+    other = Printer((Column("B", "date", "f", "d"),), lambda *_: ["b"], lambda _: [])
     shown = made("Metadata", kind=replace(POD, printer=own), printer=other, columns=False)
-    assert (shown["columnDefinitions"], shown["rows"]) == (None, [{"cells": ["b"], "object": {
-        "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": METADATA}}])
+    assert (shown["columnDefinitions"], shown["rows"]) == (
+        None,
+        [{"cells": ["b"], "object": {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": METADATA}}],
+    )
 
 
 def test_metadata_alone() -> None:
     """Given objects, then their metadata alone goes without an annotation that stands for a field,
     and without annotations where there are no others; the object stays as it is.
     """
+
     def partial(annotation: str, obj: Tree) -> Tree:
         found: Tree = table.partial_of(replace(POD, field_annotation=annotation), obj, "v")["metadata"]
         return found
@@ -78,14 +94,21 @@ def test_metadata_alone() -> None:
     assert (partial("f", {}), partial("f", {"metadata": {}})) == ({}, {})
     assert METADATA["annotations"] == {"f": "1", "g": "2"}
     assert table.list_meta({"resourceVersion": "1", "continue": "", "remainingItemCount": 3, "name": "a"}) == {
-        "resourceVersion": "1", "remainingItemCount": 3}
+        "resourceVersion": "1",
+        "remainingItemCount": 3,
+    }
 
 
-@pytest.mark.parametrize(("gvk", "expected"), [
-    (GroupVersionKind("", "v1", "Pod"), "core.Pod"), (GroupVersionKind("events.k8s.io", "v1", "Event"), "core.Event"),
-    (GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion"), "apiserverinternal.StorageVersion"),
-    (GroupVersionKind("rbac.authorization.k8s.io", "v1", "Role"), "rbac.Role"), (GroupVersionKind("apps", "v1", "X"), "apps.X"),
-])
+@pytest.mark.parametrize(
+    ("gvk", "expected"),
+    [
+        (GroupVersionKind("", "v1", "Pod"), "core.Pod"),
+        (GroupVersionKind("events.k8s.io", "v1", "Event"), "core.Event"),
+        (GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion"), "apiserverinternal.StorageVersion"),
+        (GroupVersionKind("rbac.authorization.k8s.io", "v1", "Role"), "rbac.Role"),
+        (GroupVersionKind("apps", "v1", "X"), "apps.X"),
+    ],
+)
 def test_the_types_that_texts_name(gvk: GroupVersionKind, expected: str) -> None:
     """Given kinds, then upstream's texts name the package of their group's internal types."""
     assert table.internal_type(gvk) == expected
@@ -97,9 +120,14 @@ def test_what_a_row_carries(word: str | None, expected: str) -> None:
     assert table.include_object(Request("GET", "/", {} if word is None else {"includeObject": [word]})) == expected
     with pytest.raises(APIError) as refused:
         table.include_object(Request("GET", "/", {"includeObject": ['so"me']}))
-    assert (refused.value.code, refused.value.reason, refused.value.message) == (400, "BadRequest", (
-        r'Unable to convert to Table as requested: includeObject: Invalid value: "so\"me": must be '
-        "'Metadata', 'Object', 'None', or empty"))
+    assert (refused.value.code, refused.value.reason, refused.value.message) == (
+        400,
+        "BadRequest",
+        (
+            r'Unable to convert to Table as requested: includeObject: Invalid value: "so\"me": must be '
+            "'Metadata', 'Object', 'None', or empty"
+        ),
+    )
 
 
 def test_bytes_of_a_tree() -> None:
@@ -115,11 +143,27 @@ def test_bytes_of_a_tree() -> None:
     assert refused.value.code == 406
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("plain", "plain"), ("y", '"y"'), ("N", '"N"'), ("yes", '"yes"'), ("yet", "yet"), ("1", '"1"'), ("-1.5e+3", '"-1.5e+3"'),
-    (".5", '".5"'), ("1.", '"1."'), ("1e", "1e"), ("v1.5", "v1.5"), ("2026-01-01", '"2026-01-01"'), ("null", '"null"'),
-    ("a\nb", "|-\n  a\n  b"), ("", '""'), ("a: b", "'a: b'"),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("y", '"y"'),
+        ("N", '"N"'),
+        ("yes", '"yes"'),
+        ("yet", "yet"),
+        ("1", '"1"'),
+        ("-1.5e+3", '"-1.5e+3"'),
+        (".5", '".5"'),
+        ("1.", '"1."'),
+        ("1e", "1e"),
+        ("v1.5", "v1.5"),
+        ("2026-01-01", '"2026-01-01"'),
+        ("null", '"null"'),
+        ("a\nb", "|-\n  a\n  b"),
+        ("", '""'),
+        ("a: b", "'a: b'"),
+    ],
+)
 def test_texts_in_yaml(text: str, expected: str) -> None:
     """Given texts, then those that would be read as something else are quoted, as Go does it."""
     assert answers.encode_yaml({"k": text}).decode() == f"k: {expected}\n"
@@ -127,10 +171,17 @@ def test_texts_in_yaml(text: str, expected: str) -> None:
 
 def test_plain_texts() -> None:
     """Given texts, then no browser may guess what they are."""
-    for answer, status, body in ((answers.text_answer("ok"), 200, b"ok"), (answers.text_answer("x", 500), 500, b"x"), (
-            answers.page_not_found(), 404, b"404 page not found\n")):
+    for answer, status, body in (
+        (answers.text_answer("ok"), 200, b"ok"),
+        (answers.text_answer("x", 500), 500, b"x"),
+        (answers.page_not_found(), 404, b"404 page not found\n"),
+    ):
         assert (answer.status, answer.body, answer.content_type, answer.headers) == (
-            status, body, "text/plain; charset=utf-8", [("X-Content-Type-Options", "nosniff")])
+            status,
+            body,
+            "text/plain; charset=utf-8",
+            [("X-Content-Type-Options", "nosniff")],
+        )
     assert answers.tree_answer({"a": 1}, Form(YAML), 201).content_type == "application/yaml"
     assert answers.tree_answer({"a": 1}, Form()).status == 200
 
@@ -139,26 +190,38 @@ POD_SCHEMA = schema("v1", "Pod")
 UNMARSHAL = "json: cannot unmarshal"
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    (f"{UNMARSHAL} number into Go struct field Pod.spec.hostname of type string", "cannot convert int64 to string"),
-    (f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.hostname of type string", "unrecognized type: string"),
-    (f"{UNMARSHAL} string into Go struct field Pod.spec.hostNetwork of type bool", "unrecognized type: bool"),
-    (f"{UNMARSHAL} number into Go struct field Pod.spec.hostNetwork of type bool", "unrecognized type: bool"),
-    (f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.terminationGracePeriodSeconds of type int64",
-     "cannot convert float64 to int64"),
-    (f"{UNMARSHAL} bool into Go struct field Pod.spec.priority of type int32", "unrecognized type: int32"),
-    (f"{UNMARSHAL} array into Go struct field Pod.spec of type v1.PodSpec", "cannot restore struct from: slice"),
-    (f"{UNMARSHAL} object into Go struct field Pod.spec.containers of type []v1.Container", "cannot restore slice from map"),
-    (f"{UNMARSHAL} array into Go struct field Pod.metadata.labels of type map[string]string", "cannot restore map from slice"),
-    (f"{UNMARSHAL} object into Go struct field Pod.spec.restartPolicy of type v1.RestartPolicy", "unrecognized type: string"),
-    (f"{UNMARSHAL} number into Go struct field Pod.metadata.creationTimestamp of type string",
-     f"{UNMARSHAL} number into Go value of type string"),
-    (f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.containers.livenessProbe.httpGet.port of type int32",
-     f"{UNMARSHAL} number 1.5 into Go value of type int32"),
-    (f"{UNMARSHAL} bool into Go value of type string", "unrecognized type: string"),
-    ("illegal base64 data at input byte 3", "error decoding from json: illegal base64 data at input byte 3"),
-    ("anything else", "anything else"),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{UNMARSHAL} number into Go struct field Pod.spec.hostname of type string", "cannot convert int64 to string"),
+        (f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.hostname of type string", "unrecognized type: string"),
+        (f"{UNMARSHAL} string into Go struct field Pod.spec.hostNetwork of type bool", "unrecognized type: bool"),
+        (f"{UNMARSHAL} number into Go struct field Pod.spec.hostNetwork of type bool", "unrecognized type: bool"),
+        (
+            f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.terminationGracePeriodSeconds of type int64",
+            "cannot convert float64 to int64",
+        ),
+        (f"{UNMARSHAL} bool into Go struct field Pod.spec.priority of type int32", "unrecognized type: int32"),
+        (f"{UNMARSHAL} array into Go struct field Pod.spec of type v1.PodSpec", "cannot restore struct from: slice"),
+        (f"{UNMARSHAL} object into Go struct field Pod.spec.containers of type []v1.Container", "cannot restore slice from map"),
+        (
+            f"{UNMARSHAL} array into Go struct field Pod.metadata.labels of type map[string]string",
+            "cannot restore map from slice",
+        ),
+        (f"{UNMARSHAL} object into Go struct field Pod.spec.restartPolicy of type v1.RestartPolicy", "unrecognized type: string"),
+        (
+            f"{UNMARSHAL} number into Go struct field Pod.metadata.creationTimestamp of type string",
+            f"{UNMARSHAL} number into Go value of type string",
+        ),
+        (
+            f"{UNMARSHAL} number 1.5 into Go struct field Pod.spec.containers.livenessProbe.httpGet.port of type int32",
+            f"{UNMARSHAL} number 1.5 into Go value of type int32",
+        ),
+        (f"{UNMARSHAL} bool into Go value of type string", "unrecognized type: string"),
+        ("illegal base64 data at input byte 3", "error decoding from json: illegal base64 data at input byte 3"),
+        ("anything else", "anything else"),
+    ],
+)
 def test_errors_in_the_words_of_the_converter(text: str, expected: str) -> None:
     """Given an error of the decoder about a pod, then it has the words of the converter, by the Go
     type of the field.
@@ -171,18 +234,26 @@ def test_the_order_in_which_go_prints() -> None:
     last; what a patch touched is sorted at every level on the way.
     """
     pod: Tree = {
-        "zoo": 1, "spec": {"hostname": "h", "containers": [{"image": "i", "name": "c"}], "nodeSelector": {"b": "1", "a": "2"}},
-        "metadata": {"labels": {"b": "1", "a": "2"}, "name": "p"}, "apiVersion": "v1", "kind": "Pod"}
+        "zoo": 1,
+        "spec": {"hostname": "h", "containers": [{"image": "i", "name": "c"}], "nodeSelector": {"b": "1", "a": "2"}},
+        "metadata": {"labels": {"b": "1", "a": "2"}, "name": "p"},
+        "apiVersion": "v1",
+        "kind": "Pod",
+    }
     ordered = in_go_order(pod, POD_SCHEMA)
     assert ordered == pod
     assert list(ordered) == ["kind", "apiVersion", "metadata", "spec", "zoo"]
     assert [list(ordered["spec"]), list(ordered["spec"]["nodeSelector"]), list(ordered["spec"]["containers"][0])] == [
-        ["containers", "nodeSelector", "hostname"], ["a", "b"], ["name", "image"]]
+        ["containers", "nodeSelector", "hostname"],
+        ["a", "b"],
+        ["name", "image"],
+    ]
     assert list(in_go_order({"b": 1, "a": 2}, None)) == ["b", "a"]
     text = patched_text(pod, POD_SCHEMA, paths=["/spec/containers/0/image", "/metadata/x~1y/z", "/top"])
     assert text == (
         '{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":"2","b":"1"},"name":"p"},"spec":{"containers":[{"image":"i",'
-        '"name":"c"}],"hostname":"h","nodeSelector":{"a":"2","b":"1"}},"zoo":1}')
+        '"name":"c"}],"hostname":"h","nodeSelector":{"a":"2","b":"1"}},"zoo":1}'
+    )
     text = patched_text(pod, POD_SCHEMA, merged={"spec": {"containers": [{}]}})
     assert '"spec":{"containers":[{"image":"i","name":"c"}],"hostname":"h","nodeSelector":' in text
     assert patched_text({"b": {"d": 1, "c": 2}, "a": 1}, None) == '{"a":1,"b":{"d":1,"c":2}}'
@@ -219,7 +290,9 @@ def test_watches_are_known_while_they_are_open() -> None:
         ACTING.reset(token)
     watches.opened(streams[1], info, request, responses[1])
     assert [(each.stream, each.component, each.info, each.request) for each in watches] == [
-        (streams[0], "deployment", info, request), (streams[1], "", info, request)]
+        (streams[0], "deployment", info, request),
+        (streams[1], "", info, request),
+    ]
     found = watches.of(responses[0])
     assert found is not None
     assert (found.stream, watches.of(Response(200))) == (streams[0], None)
@@ -239,6 +312,7 @@ def test_a_stream_may_be_diverted_before_and_after_it_begins() -> None:
     def through(to: Ear) -> Any:
         def lead(before: Sink) -> Sink:
             return to
+
         return lead
 
     world.make("a")

@@ -29,18 +29,29 @@ def in_protobuf(*path: int, version: bytes = b"9") -> bytes:
     return b"k8s\x00" + field(1, field(1, b"v1")) + field(2, data)
 
 
-@pytest.mark.parametrize(("method", "body", "version"), [
-    ("PUT", NAMED, "7"), ("PATCH", NAMED, "7"), ("DELETE", NAMED, ""), ("DELETE", CONDITION, "8"), ("PUT", CONDITION, ""),
-    ("PUT", {"metadata": {"resourceVersion": ""}}, ""), ("PUT", {"metadata": {"resourceVersion": "0"}}, ""),
-    ("PUT", {"metadata": {"resourceVersion": 7}}, ""), ("PUT", {"metadata": ["resourceVersion"]}, ""),
-    ("PUT", {"spec": {"resourceVersion": "7"}}, ""), ("PUT", "resourceVersion", ""), ("PUT", {}, ""),
-    ("PATCH", [{"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}], "7"),
-    ("PATCH", [{"op": "add", "path": "/metadata/resourceVersion", "value": "7"}], "7"),
-    ("PATCH", [{"op": "test", "path": "/metadata/resourceVersion", "value": "7"}], ""),
-    ("PATCH", [{"op": "add", "path": "/resourceVersion", "value": "7"}], ""),
-    ("PATCH", ["add", {"op": "add", "path": "/metadata/resourceVersion"}], ""),
-    ("PATCH", [{"op": "add", "path": "/metadata/resourceVersion", "value": version} for version in ("5", "6")], "6"),
-])
+@pytest.mark.parametrize(
+    ("method", "body", "version"),
+    [
+        ("PUT", NAMED, "7"),
+        ("PATCH", NAMED, "7"),
+        ("DELETE", NAMED, ""),
+        ("DELETE", CONDITION, "8"),
+        ("PUT", CONDITION, ""),
+        ("PUT", {"metadata": {"resourceVersion": ""}}, ""),
+        ("PUT", {"metadata": {"resourceVersion": "0"}}, ""),
+        ("PUT", {"metadata": {"resourceVersion": 7}}, ""),
+        ("PUT", {"metadata": ["resourceVersion"]}, ""),
+        ("PUT", {"spec": {"resourceVersion": "7"}}, ""),
+        ("PUT", "resourceVersion", ""),
+        ("PUT", {}, ""),
+        ("PATCH", [{"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}], "7"),
+        ("PATCH", [{"op": "add", "path": "/metadata/resourceVersion", "value": "7"}], "7"),
+        ("PATCH", [{"op": "test", "path": "/metadata/resourceVersion", "value": "7"}], ""),
+        ("PATCH", [{"op": "add", "path": "/resourceVersion", "value": "7"}], ""),
+        ("PATCH", ["add", {"op": "add", "path": "/metadata/resourceVersion"}], ""),
+        ("PATCH", [{"op": "add", "path": "/metadata/resourceVersion", "value": version} for version in ("5", "6")], "6"),
+    ],
+)
 def test_the_version_in_json(method: str, body: object, version: str) -> None:
     """Given bodies in JSON, then an object names its version in its metadata, a deletion in its
     preconditions, a JSON patch in the last step that sets it; nothing and 0 name none.
@@ -48,11 +59,17 @@ def test_the_version_in_json(method: str, body: object, version: str) -> None:
     assert named(method, orjson.dumps(body)) == version
 
 
-@pytest.mark.parametrize(("body", "media", "version"), [
-    (b"metadata: {resourceVersion: '7'}", YAML, "7"), (b"metadata: {resourceVersion: '7'}", "application/apply-patch+yaml", "7"),
-    (b"metadata: {resourceVersion: '7'}", JSON, ""), (b"metadata: [resourceVersion", YAML, ""), (b"{resourceVersion", JSON, ""),
-    (b"metadata: {version: '7'}", YAML, ""),
-])
+@pytest.mark.parametrize(
+    ("body", "media", "version"),
+    [
+        (b"metadata: {resourceVersion: '7'}", YAML, "7"),
+        (b"metadata: {resourceVersion: '7'}", "application/apply-patch+yaml", "7"),
+        (b"metadata: {resourceVersion: '7'}", JSON, ""),
+        (b"metadata: [resourceVersion", YAML, ""),
+        (b"{resourceVersion", JSON, ""),
+        (b"metadata: {version: '7'}", YAML, ""),
+    ],
+)
 def test_the_version_in_yaml_and_in_what_cannot_be_read(body: bytes, media: str, version: str) -> None:
     """Given bodies in YAML, or that are neither, then YAML is read where it is said to be, and what
     cannot be read names none.
@@ -60,12 +77,20 @@ def test_the_version_in_yaml_and_in_what_cannot_be_read(body: bytes, media: str,
     assert named("PUT", body, media) == version
 
 
-@pytest.mark.parametrize(("method", "body", "version"), [
-    ("PUT", in_protobuf(1, 6), "9"), ("DELETE", in_protobuf(2, 2), "9"), ("PUT", in_protobuf(2, 2), ""),
-    ("DELETE", in_protobuf(1, 6), ""), ("PUT", in_protobuf(1, 6, version=b"0"), ""),
-    ("PUT", in_protobuf(1, 6, version=b"\xff"), ""), ("PUT", in_protobuf(1, 6)[:-9], ""), ("PUT", b"k8s\x00", ""),
-    ("PUT", b"k8s\x00" + bytes([16, 5]), ""),
-])
+@pytest.mark.parametrize(
+    ("method", "body", "version"),
+    [
+        ("PUT", in_protobuf(1, 6), "9"),
+        ("DELETE", in_protobuf(2, 2), "9"),
+        ("PUT", in_protobuf(2, 2), ""),
+        ("DELETE", in_protobuf(1, 6), ""),
+        ("PUT", in_protobuf(1, 6, version=b"0"), ""),
+        ("PUT", in_protobuf(1, 6, version=b"\xff"), ""),
+        ("PUT", in_protobuf(1, 6)[:-9], ""),
+        ("PUT", b"k8s\x00", ""),
+        ("PUT", b"k8s\x00" + bytes([16, 5]), ""),
+    ],
+)
 def test_the_version_in_protobuf(method: str, body: bytes, version: str) -> None:
     """Given bodies in protobuf, then the first field of the path counts; what is cut short, of
     another form or no text names none.

@@ -19,19 +19,20 @@ STARTED = "2026-01-01T00:00:00Z"
 
 
 def kind(group: str, plural: str, **more: Any) -> Kind:
-    return Kind(
-        group=group, version="v1", kind=plural.capitalize(), plural=plural, singular=plural, namespaced=False, **more)
+    return Kind(group=group, version="v1", kind=plural.capitalize(), plural=plural, singular=plural, namespaced=False, **more)
 
 
 KINDS = (
     kind("", "maps", selectable=Selectable(("color",), lambda tree: {"color": tree.get("color", "")})),
-    kind("", "nodes", custom=True), kind("rbac", "roles"), kind("", "reviews", verbs=("create",)))
+    kind("", "nodes", custom=True),
+    kind("rbac", "roles"),
+    kind("", "reviews", verbs=("create",)),
+)
 
 
 def older(of: Kind) -> Kind:
     """Another version of a kind, which is not the one that is stored."""
-    return kind(
-        of.group, of.plural, conversion=Conversion(GroupVersionKind(of.group, "v1", of.kind), dict, dict), verbs=("get",))
+    return kind(of.group, of.plural, conversion=Conversion(GroupVersionKind(of.group, "v1", of.kind), dict, dict), verbs=("get",))
 
 
 class Roles:

@@ -85,9 +85,15 @@ async def test_an_update_begins_again_when_another_write_came_between(store: Sto
     assert written.tree["metadata"]["resourceVersion"] == str(first + 5)
     change, tries = disturbed(store, 5)
     error = await refusal(store.update(context(store, operation="UPDATE"), "default", "a", change))
-    assert (error.code, error.reason, error.message, len(tries)) == (409, "Conflict", (
-        'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the '
-        "latest version and try again"), 5)
+    assert (error.code, error.reason, error.message, len(tries)) == (
+        409,
+        "Conflict",
+        (
+            'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the '
+            "latest version and try again"
+        ),
+        5,
+    )
     assert store.find("default", "a").tree()["data"] == {"other": "5"}
 
 
@@ -109,9 +115,15 @@ async def test_a_name_that_is_taken(store: Store) -> None:
     for dry_run in (False, True):
         error = await refusal(store.create(context(store, dry_run=dry_run), "default", tree("a")))
         assert error.status() == {
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 409,
-            "message": 'configmaps "a" already exists', "reason": "AlreadyExists",
-            "details": {"name": "a", "kind": "configmaps"}}
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "code": 409,
+            "message": 'configmaps "a" already exists',
+            "reason": "AlreadyExists",
+            "details": {"name": "a", "kind": "configmaps"},
+        }
 
 
 async def test_a_name_that_is_made_up_is_tried_eight_times(store: Store) -> None:
@@ -128,9 +140,15 @@ async def test_a_name_that_is_made_up_is_tried_eight_times(store: Store) -> None
     assert (await ask(*["aaaaa"] * 7, "ddddd")).tree["metadata"]["name"] == "x-ddddd"
     error = await refusal(ask(*["aaaaa"] * 8, "eeeee"))
     assert error.status() == {
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": (
-            'configmaps "x-aaaaa" already exists, the server was not able to generate a unique name for the object'),
-        "reason": "AlreadyExists", "details": {"name": "x-aaaaa", "kind": "configmaps", "retryAfterSeconds": 1}, "code": 409}
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": ('configmaps "x-aaaaa" already exists, the server was not able to generate a unique name for the object'),
+        "reason": "AlreadyExists",
+        "details": {"name": "x-aaaaa", "kind": "configmaps", "retryAfterSeconds": 1},
+        "code": 409,
+    }
     named = {"metadata": {"name": "given", "generateName": "x-"}}
     assert (await store.create(context(store), "default", named)).tree["metadata"]["name"] == "given"
 
@@ -158,8 +176,9 @@ async def test_a_put_that_another_create_overtakes(cluster: Cluster) -> None:
 
     before, cluster.apiserver.stores.admission = cluster.apiserver.stores.admission, Overtaken()
     try:
-        error = await refusal(store.update(
-            context(store, operation="UPDATE"), "default", "l", lambda old: {"metadata": {"name": "l"}, "spec": {}}))
+        error = await refusal(
+            store.update(context(store, operation="UPDATE"), "default", "l", lambda _: {"metadata": {"name": "l"}, "spec": {}})
+        )
     finally:
         cluster.apiserver.stores.admission = before
     assert (error.reason, error.message) == ("AlreadyExists", 'leases.coordination.k8s.io "l" already exists')
@@ -198,8 +217,16 @@ async def test_admission_is_told_what_is_written(cluster: Cluster, store: Store)
             self.note("validate", attrs)
 
         def note(self, which: str, attrs: Attributes) -> None:
-            told.append((which, attrs.operation, attrs.subresource, attrs.namespace, attrs.name, *(
-                "-" if each is None else each["metadata"].get("name", "") for each in (attrs.obj, attrs.old))))
+            told.append(
+                (
+                    which,
+                    attrs.operation,
+                    attrs.subresource,
+                    attrs.namespace,
+                    attrs.name,
+                    *("-" if each is None else each["metadata"].get("name", "") for each in (attrs.obj, attrs.old)),
+                )
+            )
 
     before, cluster.apiserver.stores.admission = cluster.apiserver.stores.admission, Listening()
     client = cluster.client
@@ -212,10 +239,15 @@ async def test_admission_is_told_what_is_written(cluster: Cluster, store: Store)
     finally:
         cluster.apiserver.stores.admission = before
     assert told == [
-        ("admit", "CREATE", "", "default", "", "", "-"), ("validate", "CREATE", "", "default", name, name, "-"),
-        ("admit", "UPDATE", "", "default", name, name, name), ("validate", "UPDATE", "", "default", name, name, name),
-        ("admit", "DELETE", "", "default", name, "-", name), ("validate", "DELETE", "", "default", name, "-", name),
-        ("admit", "CREATE", "", "default", "l", "l", "-"), ("validate", "CREATE", "", "default", "l", "l", "-")]
+        ("admit", "CREATE", "", "default", "", "", "-"),
+        ("validate", "CREATE", "", "default", name, name, "-"),
+        ("admit", "UPDATE", "", "default", name, name, name),
+        ("validate", "UPDATE", "", "default", name, name, name),
+        ("admit", "DELETE", "", "default", name, "-", name),
+        ("validate", "DELETE", "", "default", name, "-", name),
+        ("admit", "CREATE", "", "default", "l", "l", "-"),
+        ("validate", "CREATE", "", "default", "l", "l", "-"),
+    ]
 
 
 async def test_a_status_that_the_server_writes_by_itself(cluster: Cluster) -> None:
@@ -229,9 +261,18 @@ async def test_a_status_that_the_server_writes_by_itself(cluster: Cluster) -> No
     state.write_status("", "namespaces", "", "none", {"phase": "Odd"}, now="2026-01-01T00:00:07Z")
     assert storage.revision == revision
     state.write_status("", "namespaces", "", "n", {"phase": "Terminating"}, now="2026-01-01T00:00:07Z")
-    entries = [*before["metadata"]["managedFields"], {
-        "manager": "kube-apiserver", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:07Z",
-        "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:phase": {}}}, "subresource": "status"}]
+    entries = [
+        *before["metadata"]["managedFields"],
+        {
+            "manager": "kube-apiserver",
+            "operation": "Update",
+            "apiVersion": "v1",
+            "time": "2026-01-01T00:00:07Z",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:status": {"f:phase": {}}},
+            "subresource": "status",
+        },
+    ]
     metadata = {**before["metadata"], "resourceVersion": str(revision + 1), "managedFields": entries}
     assert state.lookup("", "namespaces", "", "n") == {**before, "metadata": metadata, "status": {"phase": "Terminating"}}
     assert storage.revision == revision + 1

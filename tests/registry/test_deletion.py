@@ -165,3 +165,14 @@ async def test_a_pod_that_a_finalizer_holds_is_terminating_from_its_grace_on(cli
     assert (meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"], meta["generation"]) == ("2026-01-01T00:00:05Z", 0, 2)
     await client.patch(PODS, "p", "default", {"metadata": {"finalizers": None}})
     assert await client.get(PODS, "p", "default", missing_ok=True) is None
+
+
+async def test_a_pod_stays_while_its_grace_lasts_whatever_is_written(client: Client) -> None:
+    """Given a bound pod that is being deleted, when it is written, then it stays, with its grace.
+    """
+    await bound(client)
+    kept = await client.delete(PODS, "p", "default")
+    assert kept is not None
+    labelled = await client.patch(PODS, "p", "default", {"metadata": {"labels": {"a": "b"}}})
+    assert labelled["metadata"]["deletionTimestamp"] == kept["metadata"]["deletionTimestamp"]
+    assert (await client.get(PODS, "p", "default"))["metadata"]["labels"] == {"a": "b"}

@@ -8,9 +8,11 @@ from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import AlwaysAllow, Authorization
+from fakekube.registry.attributes import Attributes
 from fakekube.registry.strategy import Strategy, WriteContext, shared_parts, unshare
 from fakekube.util.rng import Rng
 from fakekube.util.turns import UNITS
+from tests.registry.test_kinds import JOB
 
 
 class Quiet:
@@ -42,7 +44,13 @@ def test_what_a_write_is_that_says_nothing() -> None:
     """
     made = context()
     assert (made.operation, made.subresource, made.dry_run, made.patched, made.field_manager, made.of_collection) == (
-        "CREATE", "", False, False, "unknown", False)
+        "CREATE",
+        "",
+        False,
+        False,
+        "unknown",
+        False,
+    )
     assert (made.options, made.warnings, made.audit_annotations, made.minor) == ({}, [], {}, 36)
     made.warn("a")
     made.warn("a")
@@ -50,6 +58,25 @@ def test_what_a_write_is_that_says_nothing() -> None:
     made.annotate("k", "second")
     assert (made.warnings, made.audit_annotations) == (["a", "a"], {"k": "first"})
     assert (context().warnings, context().audit_annotations) == ([], {})
+    assert context() != context()
+
+
+def test_what_admission_is_told_that_nobody_was_asked() -> None:
+    """Given a write as admission sees it, then nobody outside was asked, a second round is made
+    once it is wanted, and is the same from then on; two writes are two.
+    """
+
+    def write() -> Attributes:
+        return Attributes(JOB, "n", "a", "CREATE", "", {}, None, {}, made)
+
+    made, other = context(), context()
+    attrs = write()
+    assert (attrs.reinvocation, attrs.converted) == (None, None)
+    state = attrs.reinvocable()
+    assert (state.wanted, state.again, state.states) == (False, False, {})
+    assert attrs.reinvocable() is state is attrs.reinvocation
+    assert write().reinvocable() != state
+    assert (write() == write(), made == other) == (False, False)
 
 
 async def test_work_is_done_at_once_or_in_turns() -> None:
@@ -144,7 +171,7 @@ def test_what_hooks_say_that_nobody_overrides() -> None:
     assert (plain.check_graceful_delete(obj, 5, made), plain.why_kept("a"), plain.holds_deletion(obj)) == (None, "", False)
     assert not plain.deletes_by_itself
     seen: list[Tree] = []
-    canonical = type("Canonical", (Strategy,), {"canonicalize": lambda self, obj: seen.append(obj)})()
+    canonical = type("Canonical", (Strategy,), {"canonicalize": lambda _, obj: seen.append(obj)})()
     canonical.canonicalize_changed(obj, {})
     assert seen == [obj]
 
@@ -155,19 +182,39 @@ def test_a_status_takes_nothing_but_status_and_metadata() -> None:
     """
     old: Tree = {"kind": "K", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"x": 1}, "data": {}, "status": {"old": 1}}
     obj: Tree = {
-        "kind": "Other", "apiVersion": "v2", "metadata": {"name": "a", "labels": {}}, "spec": {"x": 2}, "more": 1,
-        "status": {"new": 1}}
+        "kind": "Other",
+        "apiVersion": "v2",
+        "metadata": {"name": "a", "labels": {}},
+        "spec": {"x": 2},
+        "more": 1,
+        "status": {"new": 1},
+    }
     Strategy().prepare_for_status_update(obj, old, context())
     assert obj == {
-        "kind": "K", "apiVersion": "v1", "metadata": {"name": "a", "labels": {}}, "spec": {"x": 1}, "data": {},
-        "status": {"new": 1}}
+        "kind": "K",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "labels": {}},
+        "spec": {"x": 1},
+        "data": {},
+        "status": {"new": 1},
+    }
 
 
-@pytest.mark.parametrize(("change", "counts"), [
-    ({}, False), ({"metadata": {}}, False), ({"status": {}}, False), ({"kind": "L"}, False), ({"apiVersion": "v2"}, False),
-    ({"spec": {"x": 2}}, True), ({"spec": {"x": True}}, True), ({"data": {}}, True), ({"spec": {"x": 1}}, False),
-    ({"spec": None}, True),
-])
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        ({}, False),
+        ({"metadata": {}}, False),
+        ({"status": {}}, False),
+        ({"kind": "L"}, False),
+        ({"apiVersion": "v2"}, False),
+        ({"spec": {"x": 2}}, True),
+        ({"spec": {"x": True}}, True),
+        ({"data": {}}, True),
+        ({"spec": {"x": 1}}, False),
+        ({"spec": None}, True),
+    ],
+)
 def test_what_counts_as_a_change_of_the_spec(change: Tree, counts: bool) -> None:
     """Given a change, then the generation rises with all but metadata, status and type; what is
     gone counts as what is new.

@@ -18,22 +18,58 @@ def test_what_a_kind_is_that_says_no_more_than_its_names() -> None:
     rules.
     """
     assert {field.name: getattr(JOB, field.name) for field in fields(Kind)} == {
-        "group": "batch", "version": "v1", "kind": "Job", "plural": "jobs", "singular": "job", "namespaced": True,
+        "group": "batch",
+        "version": "v1",
+        "kind": "Job",
+        "plural": "jobs",
+        "singular": "job",
+        "namespaced": True,
         "verbs": ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-        "short_names": (), "categories": (), "subresources": (), "strategy": None, "printer": None,
-        "selectable": Selectable(), "conversion": None, "table": True, "tracks_generation": False,
-        "create_on_update": False, "unconditional_update": True, "delete_returns_object": False, "orphan_by_default": False,
-        "collects_dependents": True, "field_annotation": "", "metadata_checks": ("update",), "storage_path": "",
-        "status_keeps_metadata": False, "reset_fields": None, "pod_template": (), "selector_is_map": False,
-        "scale_paths": None, "deprecation": "", "orphan_warning": "", "name_rule": "subdomain", "served_by_default": True,
-        "gate": "", "custom": False, "published": None, "codec": None, "own_list_kind": "", "refuses_new": False}
+        "short_names": (),
+        "categories": (),
+        "subresources": (),
+        "strategy": None,
+        "printer": None,
+        "selectable": Selectable(),
+        "conversion": None,
+        "table": True,
+        "tracks_generation": False,
+        "create_on_update": False,
+        "unconditional_update": True,
+        "delete_returns_object": False,
+        "orphan_by_default": False,
+        "collects_dependents": True,
+        "field_annotation": "",
+        "metadata_checks": ("update",),
+        "storage_path": "",
+        "status_keeps_metadata": False,
+        "reset_fields": None,
+        "pod_template": (),
+        "selector_is_map": False,
+        "scale_paths": None,
+        "deprecation": "",
+        "orphan_warning": "",
+        "name_rule": "subdomain",
+        "served_by_default": True,
+        "gate": "",
+        "custom": False,
+        "published": None,
+        "codec": None,
+        "own_list_kind": "",
+        "refuses_new": False,
+    }
     assert strategy_of(JOB) is DEFAULT
     assert (Selectable().labels, Selectable().values, dict(Selectable().aliases), Selectable().unknown) == (
-        (), None, {}, '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"')
+        (),
+        None,
+        {},
+        '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    )
     status = Subresource("status", ("get",))
+    assert (replace(JOB) == JOB, replace(status) == status, len({JOB, replace(JOB)})) == (False, False, 2)
     assert [getattr(status, field.name) for field in fields(Subresource)] == ["status", ("get",), None, None, None, True]
     assert Column("a") == ("a", "string", "", "", 0)
-    assert Printer((), lambda obj, now: []).conditions is None
+    assert Printer((), lambda *_: []).conditions is None
     assert ScalePaths(".a", ".b").selector == ""
     assert Conversion(JOB.gvk, dict, dict).remote is None
 
@@ -42,7 +78,11 @@ def test_what_follows_from_the_names_of_a_kind() -> None:
     """Given kinds, when they are asked for what errors and discovery name, then it follows from
     their names, and from the version that is stored.
     """
-    assert (repr(JOB), JOB.api_version, JOB.gvk) == ("Kind(batch/v1, Kind=Job)", "batch/v1", GroupVersionKind("batch", "v1", "Job"))
+    assert (repr(JOB), JOB.api_version, JOB.gvk) == (
+        "Kind(batch/v1, Kind=Job)",
+        "batch/v1",
+        GroupVersionKind("batch", "v1", "Job"),
+    )
     assert (JOB.list_kind, replace(JOB, own_list_kind="Jobs").list_kind) == ("JobList", "Jobs")
     assert JOB.group_resource == JOB.storage_resource == GroupResource("batch", "jobs")
     assert JOB.group_kind == GroupKind("batch", "Job")
@@ -59,13 +99,21 @@ def test_custom_kinds_stand_behind_all_others_the_most_stable_first() -> None:
     """Given kinds of the server's own and of definitions, when they are listed, then the own ones
     stay as they were, the others follow by group, version and plural.
     """
+
     def custom(group: str, version: str, plural: str = "things") -> Kind:
         return replace(JOB, group=group, version=version, plural=plural, custom=True)
 
     own = [replace(JOB, group=group, version=version) for group, version in (("z", "v1"), ("a", "v1beta1"), ("a", "v1"))]
     sorted_ones = [
-        custom("b", "v2"), custom("b", "v1", "as"), custom("b", "v1"), custom("b", "v2beta1"), custom("b", "v1beta2"),
-        custom("b", "v1alpha1"), custom("b", "foo"), custom("c", "v1")]
+        custom("b", "v2"),
+        custom("b", "v1", "as"),
+        custom("b", "v1"),
+        custom("b", "v2beta1"),
+        custom("b", "v1beta2"),
+        custom("b", "v1alpha1"),
+        custom("b", "foo"),
+        custom("c", "v1"),
+    ]
     registry = ResourceRegistry([*reversed(sorted_ones), *own])
     assert list(registry.kinds) == [*own, *sorted_ones]
     assert registry.kinds is registry.kinds
@@ -85,8 +133,9 @@ def test_what_the_registry_knows_of_groups_and_versions() -> None:
     assert registry.kind("batch", "v2", "jobs") is None
     assert [registry.has_group(group) for group in ("batch", "x.example", "")] == [True, True, False]
     assert [registry.is_custom(group) for group in ("batch", "x.example", "none")] == [False, True, False]
-    assert [registry.has_version(*pair) for pair in (("batch", "v1"), ("batch", "v1beta1"), ("batch", "v3"), ("x.example", "v1"))] == [
-        True, True, False, False]
+    assert [
+        registry.has_version(*pair) for pair in (("batch", "v1"), ("batch", "v1beta1"), ("batch", "v3"), ("x.example", "v1"))
+    ] == [True, True, False, False]
     assert dict(registry.stored) == {JOB.group_resource: JOB, thing.group_resource: unstored[1]}
     registry.install(thing)
     assert registry.stored[thing.group_resource] is thing
@@ -112,8 +161,11 @@ def test_every_observer_is_told_of_every_change() -> None:
     registry.remove(JOB)
     registry.remove(other)
     registry.remove(other)
-    assert told == [(name, *each) for each in (
-        ("v1", False), ("v2", False), ("v1", False), ("v2", True), ("v2", True)) for name in ("one", "two")]
+    assert told == [
+        (name, *each)
+        for each in (("v1", False), ("v2", False), ("v1", False), ("v2", True), ("v2", True))
+        for name in ("one", "two")
+    ]
 
 
 def test_a_field_gives_a_value_whether_it_was_to_be_loaded_or_not() -> None:

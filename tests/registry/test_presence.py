@@ -67,7 +67,7 @@ def test_who_cancels_is_not_woken(told: Told) -> None:
     """
     small = told.small
     third: list[Callable[[], object]] = []
-    small.presence.await_first(MAPS, lambda since: third[0](), whole=False)
+    small.presence.await_first(MAPS, lambda _: third[0](), whole=False)
     cancel = told.wait(MAPS, "second")
     third.append(told.wait(MAPS, "third") or (lambda: None))
     told.wait(MAPS, "fourth")
@@ -122,7 +122,7 @@ def test_changes_of_all_are_told_once_a_resource(told: Told) -> None:
     revision = small.storage.revision
     assert heard == [("maps", None), ("roles", None), ("nodes", revision - 2)]
     more: list[str] = []
-    small.presence.await_changes(lambda resource, since: more.append(resource.resource))
+    small.presence.await_changes(lambda resource, _: more.append(resource.resource))
     assert more == ["roles", "nodes", "maps"]
     cancel()
     small.make(REVIEWS, "r")
@@ -143,11 +143,16 @@ def test_a_resource_that_goes_ends_the_waiting_for_it(told: Told) -> None:
     assert told.heard == [("n", 5)]
 
 
-@pytest.mark.parametrize(("metadata", "woken"), [
-    ({}, False), ({"finalizers": ["a.b/c"]}, False), ({"finalizers": ["orphan"]}, True),
-    ({"finalizers": ["foregroundDeletion"]}, True),
-    ({"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}]}, True),
-])
+@pytest.mark.parametrize(
+    ("metadata", "woken"),
+    [
+        ({}, False),
+        ({"finalizers": ["a.b/c"]}, False),
+        ({"finalizers": ["orphan"]}, True),
+        ({"finalizers": ["foregroundDeletion"]}, True),
+        ({"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}]}, True),
+    ],
+)
 def test_who_waits_for_ties_is_woken_by_owners_and_finalizers(told: Told, metadata: dict[str, object], woken: bool) -> None:
     """Given who waits for what concerns a garbage collector, when objects come, then an owner or a
     finalizer for dependents wakes them once; where there is one, there is nothing to wait for.

@@ -32,7 +32,7 @@ def digest_of(openapi: OpenAPI, name: str) -> str:
 
 
 def test_what_the_documents_say_of_a_few_kinds() -> None:
-    """Given kinds of all sorts, when the documents of both versions are read, then they are these."""
+    """Given kinds of all sorts, when the documents of both versions are read, then they are so."""
     told = written(None)
     files = {file.stem for file in FOLDER.glob("*.txt") if not file.stem.endswith("-described")}
     assert set(told) == files
@@ -75,6 +75,16 @@ def test_the_index_names_groups_and_versions_in_order() -> None:
     assert len(dict.fromkeys(hashes)) == len(hashes)
     assert all(len(digest) == 128 and digest == digest.upper() for digest in hashes)
     assert ask(served()[0], "/openapi/v3").body == index.body
+    assert digest_of(openapi, "version") == hashlib.sha512(b"1.37\nversion").hexdigest().upper()
+
+
+def test_hashes_are_of_what_a_document_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given descriptions, when they are installed, then the hash of a document without kinds is
+    that of the release, its name, and that there are some.
+    """
+    monkeypatch.setattr(descriptions, "are_installed", lambda: True)
+    openapi, _ = served()
+    assert digest_of(openapi, "version") == hashlib.sha512(b"1.37\nversionwith descriptions").hexdigest().upper()
 
 
 @pytest.mark.parametrize("change", ["verbs", "subresources", "digest", "words", "added", "kinds"])
