@@ -178,7 +178,7 @@ def test_a_watch_of_a_replica_begins_with_what_it_has(has: int, query: dict[str,
     """Given a replica that lags or not, when a watch begins there, then it tells what the replica
     has, the mark where its list is as new as was asked for, and then all that came since.
     """
-    assert Lagging(has).watch_it(**query).story == expected
+    assert Lagging(has).watch_it("", watch_list=True, **query).story == expected
 
 
 def test_a_plain_watch_of_a_replica() -> None:

@@ -1,5 +1,6 @@
 """Tables, metadata alone, texts and YAML: what an object is turned into."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from fakekube.apimachinery.http import Request, Response, Sink
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import answers, table
 from fakekube.endpoints.negotiation import PROTOBUF, YAML, Form
-from fakekube.endpoints.openwatches import OpenWatches
+from fakekube.endpoints.openwatches import Divertible, OpenWatches
 from fakekube.endpoints.patchtexts import convert_error, custom_text, in_go_order, patched_text, sorted_keys
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Column, Printer
@@ -264,7 +265,7 @@ def test_the_order_in_which_go_prints() -> None:
 class Stream:
     """A watch that somebody may stop."""
 
-    on_stop = None
+    on_stop: Callable[[], None] | None = None
 
     def divert(self, through: Any) -> None:
         raise AssertionError
@@ -281,7 +282,8 @@ def test_watches_are_known_while_they_are_open() -> None:
     """Given watches that a component and nobody opened, when they are looked for, then they are
     there in their order, each by its answer, until they stop.
     """
-    watches, streams, responses = OpenWatches(), [Stream() for _ in range(3)], [Response(200) for _ in range(3)]
+    watches, responses = OpenWatches(), [Response(200) for _ in range(3)]
+    streams: list[Divertible] = [Stream() for _ in range(3)]
     info, request = RequestInfo("/", "watch"), Request("GET", "/")
     token = ACTING.set(Acting("deployment", "k", "5"))
     try:

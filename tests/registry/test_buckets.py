@@ -1,9 +1,9 @@
 """Buckets come to be when somebody asks, with what a cluster comes with in them."""
 
-from fakekube.apimachinery.causes import CAUSE
+from fakekube.apimachinery.causes import CAUSE, Cause
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.registry.firstobjects import UnaskedFirstObjects
-from fakekube.storage.memory import Bucket, Storage
+from fakekube.storage.memory import Bucket, Record, Storage
 from tests.registry.small_storage import KINDS, MAPS, NODES, ROLES, STARTED, Small, older
 
 
@@ -65,12 +65,18 @@ def test_first_objects_have_the_uids_and_times_of_the_start() -> None:
     """
     small, later = Small(), Small()
     later.make(MAPS, "a")
-    seen: list[object] = []
-    small.storage.await_record(lambda _: bool(seen.append(CAUSE.get())), lambda: None)
-    token = CAUSE.set(3)
+    seen: list[Cause | None] = []
+
+    def look(_: Record) -> bool:
+        seen.append(CAUSE.get())
+        return False
+
+    small.storage.await_record(look, lambda: None)
+    mine = Cause(5.0, "GET", "/", "ann", "", None)
+    token = CAUSE.set(mine)
     try:
         trees = [record.tree() for record in small.buckets.bucket(ROLES).all()]
-        assert CAUSE.get() == 3
+        assert CAUSE.get() is mine
     finally:
         CAUSE.reset(token)
     assert seen == [None]

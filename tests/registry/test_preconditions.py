@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.registry import preconditions
 from fakekube.registry.kind import Kind
 from fakekube.storage.record import Record
@@ -35,7 +36,7 @@ def test_conflicts_name_the_key_of_what_is_stored(record: Record, kind: Kind, ke
         (("x", "9"), "UID in precondition: x, UID in object meta: uid-a"),
         (("uid-a", "9"), "ResourceVersion in precondition: 9, ResourceVersion in object meta: 2"),
     ):
-        with pytest.raises(preconditions.APIError) as refused:
+        with pytest.raises(APIError) as refused:
             check(kind, record, *failing)
         assert (refused.value.code, refused.value.message) == (
             409,
@@ -64,5 +65,5 @@ def test_which_version_an_update_names(record: Record, version: str, uncondition
     if isinstance(expected, bool):
         assert preconditions.check_version(kind, {"resourceVersion": version}, record) is expected
         return
-    with pytest.raises(preconditions.APIError, match=expected):
+    with pytest.raises(APIError, match=expected):
         preconditions.check_version(kind, {"resourceVersion": version}, record)

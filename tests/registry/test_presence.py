@@ -67,7 +67,11 @@ def test_who_cancels_is_not_woken(told: Told) -> None:
     """
     small = told.small
     third: list[Callable[[], object]] = []
-    small.presence.await_first(MAPS, lambda _: third[0](), whole=False)
+
+    def cancel_third(_: int | None) -> None:
+        third[0]()
+
+    small.presence.await_first(MAPS, cancel_third, whole=False)
     cancel = told.wait(MAPS, "second")
     third.append(told.wait(MAPS, "third") or (lambda: None))
     told.wait(MAPS, "fourth")
