@@ -7,6 +7,7 @@ answers, for review: the difference to what stood there is the change in behavio
 import json
 import re
 import sys
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ FOLDER = Path(__file__).parent
 MEDIA = {"json": JSON, "merge": MERGE_PATCH, "strategic": STRATEGIC, "jsonpatch": JSON_PATCH, "apply": APPLY, "yaml": YAML}
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 REVISION = re.compile(
-    r'("resourceVersion": "|resourceVersion\\+":\\+"|resourceVersion: \\"|current: |in record \(|object meta: )([0-9]+)')
+    r'("resourceVersion": "|resourceVersion\\+":\\+"|resourceVersion: \\"|current: |in record \(|object meta: |"rv":)([0-9]+)')
+TOKEN = re.compile(r"(eyJ[\w-]+)(?:\.(eyJ[\w-]+)\.[\w-]+)?")
 HASH = re.compile("[0-9A-F]{128}")
 RANDOM = ("Audit-Id", "X-Kubernetes-Pf-Flowschema-Uid", "X-Kubernetes-Pf-Prioritylevel-Uid", "Date", "Content-Length")
 
@@ -44,6 +46,7 @@ def hold(name: str) -> list[str]:
         lines = [line for each in tree["requests"] for line in _asked(target, each)]
     finally:
         target.loop.close()
+    lines = [TOKEN.sub(_opened, line) for line in lines]
     lines = [UID.sub(lambda found: uids.setdefault(found[0], f"uid-{len(uids)}"), line) for line in lines]
     return [HASH.sub("HASH", REVISION.sub(since, line)) for line in lines]
 
@@ -82,6 +85,11 @@ def _text(data: bytes) -> str:
         return json.dumps(orjson.loads(data), ensure_ascii=False)
     except orjson.JSONDecodeError:
         return repr(data)
+
+
+def _opened(token: re.Match[str]) -> str:
+    """What a token says, without its signature."""
+    return ".".join(urlsafe_b64decode(part + "==").decode() for part in token.groups() if part)
 
 
 def main(names: list[str]) -> None:
