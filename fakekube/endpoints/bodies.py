@@ -21,7 +21,7 @@ from fakekube.apimachinery.http import MAX_BODY_BYTES, Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
-from fakekube.endpoints.table import internal_type
+from fakekube.endpoints.table import INTERNAL_PACKAGES, internal_type
 from fakekube.schema.decode import DecodeError
 from fakekube.util.nesting import is_deep
 
@@ -228,12 +228,17 @@ def _has_empty_overhead(gvk: GroupVersionKind, tree: Tree) -> bool:
 
 
 def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind, *, custom: bool) -> APIError:
-    if custom or (gvk.group == expected.group and gvk.kind == expected.kind):
+    if custom or (_internal_group(gvk) == _internal_group(expected) and gvk.kind == expected.kind):
         return errors.bad_request(
             f"the API version in the data ({gvk.api_version}) does not match the expected API version "
             f"({expected.api_version})"
         )
     return cannot_handle(gvk, expected.kind, no_conversion(gvk, expected))
+
+
+def _internal_group(gvk: GroupVersionKind) -> str:
+    """The group whose internal form a kind has: Events of both groups have one."""
+    return INTERNAL_PACKAGES.get(gvk.group, gvk.group)
 
 
 def no_conversion(gvk: GroupVersionKind, expected: GroupVersionKind) -> str:

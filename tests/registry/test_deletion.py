@@ -176,3 +176,13 @@ async def test_a_pod_stays_while_its_grace_lasts_whatever_is_written(client: Cli
     labelled = await client.patch(PODS, "p", "default", {"metadata": {"labels": {"a": "b"}}})
     assert labelled["metadata"]["deletionTimestamp"] == kept["metadata"]["deletionTimestamp"]
     assert (await client.get(PODS, "p", "default"))["metadata"]["labels"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(-9, 1), (-1, 1), (1, 1), (2, 2)])
+async def test_a_grace_period_below_nothing_is_a_second(client: Client, asked: int, expected: int) -> None:
+    """Given a bound pod, when it is deleted with a period below zero, then it has a second."""
+    await bound(client)
+    kept = await client.delete(PODS, "p", "default", grace_period_seconds=asked)
+    assert kept is not None
+    meta = kept["metadata"]
+    assert (meta["deletionGracePeriodSeconds"], meta["deletionTimestamp"]) == (expected, f"2026-01-01T00:00:0{expected}Z")
