@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from typing import Any
 
 import orjson
 import pytest
@@ -35,6 +34,7 @@ async def cluster() -> AsyncIterator[Cluster]:
         yield made
 
 
+FAILING = {"name": "x", "expression": "object.data.none == '1'"}
 DENIED = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: "
 
 
@@ -108,7 +108,8 @@ async def test_annotations_that_fail(cluster: Cluster, failure_policy: str, expe
     await cluster.client.create(VALIDATING, policy(
         VALIDATING, validations=[{"expression": "true"}], failurePolicy=failure_policy,
         paramKind={"apiVersion": "v1", "kind": "ConfigMap"}, auditAnnotations=[
-            {"key": "bad", "valueExpression": "string(object.data.none)"}, {"key": "good", "valueExpression": "' ' + params.data.n + ' '"},
+            {"key": "bad", "valueExpression": "string(object.data.none)"},
+            {"key": "good", "valueExpression": "' ' + params.data.n + ' '"},
             {"key": "empty", "valueExpression": "'  '"}]))
     for name, number in (("one", "1"), ("same", "1"), ("two", "2")):
         await cluster.client.create(MAPS, config_map(f"params-{name}", n=number))
@@ -127,9 +128,11 @@ CLUSTER_KIND, NAMESPACED_KIND = {"apiVersion": "v1", "kind": "Namespace"}, {"api
     (NAMESPACED_KIND, {"name": "none", "parameterNotFoundAction": "Deny"},
      "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"),
     (NAMESPACED_KIND, {"name": "none", "parameterNotFoundAction": "Allow"}, ""),
-    (NAMESPACED_KIND, {"name": "there", "namespace": "kube-system", "parameterNotFoundAction": "Deny"}, "failed expression: false"),
+    (NAMESPACED_KIND, {"name": "there", "namespace": "kube-system", "parameterNotFoundAction": "Deny"},
+        "failed expression: false"),
     (NAMESPACED_KIND, {"name": "there", "parameterNotFoundAction": "Allow"}, ""),
-    (NAMESPACED_KIND, {"selector": {}, "namespace": "kube-system", "parameterNotFoundAction": "Allow"}, "failed expression: false"),
+    (NAMESPACED_KIND, {"selector": {}, "namespace": "kube-system", "parameterNotFoundAction": "Allow"},
+        "failed expression: false"),
     (CLUSTER_KIND, {"name": "default", "parameterNotFoundAction": "Deny"}, "failed expression: false"),
     (CLUSTER_KIND, {"name": "default", "namespace": "x", "parameterNotFoundAction": "Deny"},
      "failed to configure binding: paramRef.namespace must not be provided for a cluster-scoped `paramKind`"),
@@ -166,7 +169,7 @@ async def test_namespaced_parameters_of_what_is_in_none(cluster: Cluster) -> Non
         "name": "x", "parameterNotFoundAction": "Allow"}))
     error = await refusal(cluster.client, {"kind": "Namespace", "metadata": {"name": "n"}}, NAMESPACES)
     assert error.message == (
-        "namespaces \"n\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed to configure binding: "
+        f'namespaces "n" is forbidden: {DENIED}failed to configure binding: '
         "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
 
 
@@ -210,7 +213,7 @@ async def test_the_first_denial_is_the_answer(cluster: Cluster) -> None:
     assert (await refusal(cluster.client, config_map())).message.endswith("'b' with binding 'b-1' denied request: b")
     assert (await refusal(cluster.client, config_map("skipped"))).message.endswith("'c' with binding 'c-1' denied request: c")
     await cluster.client.create(VALIDATING, policy(
-        VALIDATING, "a", validations=[{"expression": "false"}], matchConditions=[{"name": "x", "expression": "object.data.none == '1'"}]))
+        VALIDATING, "a", validations=[{"expression": "false"}], matchConditions=[FAILING]))
     assert (await refusal(cluster.client, config_map())).message.endswith(
         "'a' with binding 'a-1' denied request: expression 'object.data.none == '1'' resulted in error: no such key: data")
 
@@ -220,7 +223,8 @@ async def test_values_of_patches(cluster: Cluster) -> None:
     writes them; a type that is none there is refused.
     """
     values = (
-        "string([1, 2].size())", "'text'", "string(duration('90s'))", "string(timestamp('2026-01-01T00:00:00Z'))", "string(b'abc')")
+        "string([1, 2].size())", "'text'", "string(duration('90s'))",
+        "string(timestamp('2026-01-01T00:00:00Z'))", "string(b'abc')")
     await mutate(cluster.client, *(
         json_patch(f"[JSONPatch{{op: 'add', path: '/data/v{number}', value: {value}}}]") for number, value in enumerate(values)),
         json_patch("[JSONPatch{op: 'copy', from: '/data/v1', path: '/data/copied'}, JSONPatch{op: 'remove', path: '/data/v0'}]"),
@@ -274,7 +278,7 @@ async def test_mutations_under_bindings_and_conditions(cluster: Cluster) -> None
         MUTATING_BINDINGS, "other", paramRef=reference, matchResources={"objectSelector": {"matchLabels": {"other": "yes"}}}))
     assert (await cluster.client.create(MAPS, config_map(a="1")))["data"] == {"a": "1", "p1": "1", "p2": "2"}
     assert (await cluster.client.create(MAPS, config_map("skipped", a="1")))["data"] == {"a": "1"}
-    await cluster.client.patch(MUTATING, "p", "", {"spec": {"matchConditions": [{"name": "x", "expression": "object.data.none == '1'"}]}})
+    await cluster.client.patch(MUTATING, "p", "", {"spec": {"matchConditions": [FAILING]}})
     error = await refusal(cluster.client, config_map("failing", a="1"))
     assert error.message == (
         "policy 'p' with binding 'b' denied request: expression 'object.data.none == '1'' resulted in error: no such key: none")

@@ -12,7 +12,8 @@ from fakekube.registry.attributes import Attributes
 from tests.admission.world import World, kind
 
 PODS, NAMESPACES, NODES = kind("", "v1", "pods"), kind("", "v1", "namespaces"), kind("", "v1", "nodes")
-SCALERS, OLD_SCALERS = kind("autoscaling", "v2", "horizontalpodautoscalers"), kind("autoscaling", "v1", "horizontalpodautoscalers")
+SCALERS, OLD_SCALERS = kind("autoscaling", "v2", "horizontalpodautoscalers"), kind("autoscaling", "v1",
+    "horizontalpodautoscalers")
 ALL: Tree = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
 
 
@@ -47,12 +48,14 @@ def create(of: Any = PODS, obj: Tree | None = None, **options: Any) -> Attribute
     ({"resources": ["pods"]}, create(), True), ({"resources": ["nodes", "pods"]}, create(), True),
     ({"resources": ["nodes"]}, create(), False), ({"resources": ["pods"]}, create(subresource="status"), False),
     ({"resources": ["*"]}, create(subresource="status"), False), ({"resources": ["pods/*"]}, create(subresource="status"), True),
-    ({"resources": ["*/*"]}, create(subresource="status"), True), ({"resources": ["*/status"]}, create(subresource="status"), True),
+    ({"resources": ["*/*"]}, create(subresource="status"), True),
+    ({"resources": ["*/status"]}, create(subresource="status"), True),
     ({"resources": ["pods/status"]}, create(subresource="scale"), False), ({"resources": ["pods/*"]}, create(), True),
     ({"scope": "Namespaced"}, create(), True), ({"scope": "Cluster"}, create(), False), ({"scope": "*"}, create(), True),
     ({"scope": "Namespaced"}, create(NODES), False), ({"scope": "Cluster"}, create(NODES), True),
     ({"scope": "Cluster"}, create(NAMESPACES), True), ({"scope": "Namespaced"}, create(NAMESPACES), False),
-    ({"resourceNames": ["x"]}, create(), True), ({"resourceNames": ["y"]}, create(), False), ({"resourceNames": []}, create(), True),
+    ({"resourceNames": ["x"]}, create(), True), ({"resourceNames": ["y"]}, create(), False),
+    ({"resourceNames": []}, create(), True),
 ])
 def test_what_a_rule_covers(change: Tree, attrs: Attributes, matches: bool) -> None:
     """Given a rule that differs from one for everything in one field / then a write is matched or
@@ -83,8 +86,10 @@ def test_other_versions_of_the_same() -> None:
 @pytest.mark.parametrize(("attrs", "matches"), [
     (create(), True), (create(namespace="bare"), False), (create(NODES), True), (create(NAMESPACES, named(env="test")), True),
     (create(NAMESPACES, named()), False), (create(NAMESPACES, named(), old=named(env="test")), False),
-    (create(NAMESPACES, named("t"), subresource="status"), True), (create(NAMESPACES, named("bare"), subresource="status"), False),
-    (world().attributes(NAMESPACES, None, named("t")), True), (world().attributes(NAMESPACES, None, named("bare", env="test")), False),
+    (create(NAMESPACES, named("t"), subresource="status"), True),
+    (create(NAMESPACES, named("bare"), subresource="status"), False),
+    (world().attributes(NAMESPACES, None, named("t")), True),
+    (world().attributes(NAMESPACES, None, named("bare", env="test")), False),
 ])
 def test_selectors_of_namespaces(attrs: Attributes, matches: bool) -> None:
     """Given a selector of namespaces / then the labels of the namespace count, of one that is
@@ -121,11 +126,11 @@ def test_what_is_served_is_looked_up_again_when_it_changes() -> None:
     """Given a rule for another version / when that version comes to be served / then the write is
     matched from then on.
     """
-    made = services()
-    made.equivalents = lambda of: []
+    made, others = services(), list[Any]()
+    made.equivalents = lambda _: others
     found = Matcher(made, {}, [{**ALL, "apiVersions": ["v1"]}])
     assert found.matches(create(SCALERS)) is None
-    made.equivalents = lambda of: [OLD_SCALERS]
+    others.append(OLD_SCALERS)
     assert found.matches(create(SCALERS)) is None
     made.resources.generation = 2
     assert found.matches(create(SCALERS)) is OLD_SCALERS

@@ -82,7 +82,7 @@ def test_deletion_eviction_and_the_rest(write: tuple[str, str, str], refusal: st
     ([{**OWNER, "blockOwnerDeletion": True}], "must not set blockOwnerDeletion on an owner reference"),
 ])
 def test_who_owns_a_mirror_pod(owners: list[Tree], refusal: str) -> None:
-    """Given a mirror pod with owners / then it has one, the node, which controls and blocks nothing.
+    """Given a mirror pod with owners / then it has one, the node, that blocks nothing.
     """
     assert tried("pods", mirror(None, *owners)) == (refusal and f'node "n" {refusal}')
 
@@ -179,15 +179,13 @@ def test_labels_of_a_kubelet() -> None:
     """Given labels of all namespaces / then those of Kubernetes are a kubelet's only where they are
     listed.
     """
-    own = """
-        kubernetes.io/hostname topology.kubernetes.io/zone topology.kubernetes.io/region
-        failure-domain.beta.kubernetes.io/zone failure-domain.beta.kubernetes.io/region beta.kubernetes.io/instance-type
-        node.kubernetes.io/instance-type kubernetes.io/os kubernetes.io/arch beta.kubernetes.io/os beta.kubernetes.io/arch
-        kubelet.kubernetes.io/a x.kubelet.kubernetes.io/a node.kubernetes.io/b x.node.kubernetes.io/b plain example.com/a
-        notkubernetes.io/a notk8s.io/a""".split()
-    others = """
-        a.node-restriction.kubernetes.io/b beta.kubernetes.io/other k8s.io/a kubernetes.io/hostnames
-        node-restriction.kubernetes.io/a notnode.kubernetes.io/b topology.kubernetes.io/other x.k8s.io/a""".split()
+    own = ["kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region", "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type", "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch", "kubelet.kubernetes.io/a", "x.kubelet.kubernetes.io/a", "node.kubernetes.io/b",
+        "x.node.kubernetes.io/b", "plain", "example.com/a", "notkubernetes.io/a", "notk8s.io/a"]
+    others = ["a.node-restriction.kubernetes.io/b", "beta.kubernetes.io/other", "k8s.io/a", "kubernetes.io/hostnames",
+        "node-restriction.kubernetes.io/a", "notnode.kubernetes.io/b", "topology.kubernetes.io/other", "x.k8s.io/a"]
     told = tried("nodes", named("n", labels=dict.fromkeys([*own, *others], "1")))
     assert told == f'node "n" is not allowed to set the following labels: {", ".join(sorted(others))}'
 
@@ -203,7 +201,7 @@ def claim(version: str = "1", spec: Tree | None = None, **status: Any) -> Tree:
     ({**claim(), "metadata": {"name": "c", "labels": {"a": "b"}}}, True),
 ])
 def test_the_status_of_claims(new: Tree, refused: bool) -> None:
-    """Given a status of a claim / then a kubelet tells capacity and conditions, and nothing else."""
+    """Given a status of a claim / then a kubelet tells capacity and conditions alone."""
     told = 'node "n" is not allowed to update fields other than status.quantity and status.conditions'
     assert tried("persistentvolumeclaims", new, claim(), subresource="status") == (told if refused else "")
     assert tried("persistentvolumeclaims", new, claim()) == "may only update PVC status"
@@ -223,8 +221,8 @@ OWN = {"apiVersion": "v1", "kind": "Pod", "name": "own", "uid": "u-own"}
     ({**OWN, "name": ""}, "node requested token not bound to a pod"),
     ({**OWN, "uid": ""}, "node requested token with a pod binding without a uid"),
     ({**OWN, "name": "gone"}, 'pod "gone" not found'),
-    ({**OWN, "uid": "u"}, "the UID in the bound object reference (u) does not match the UID in record. The object might have "
-     "been deleted and then recreated"),
+    ({**OWN, "uid": "u"}, ("the UID in the bound object reference (u) does not match the UID in record. The object might have "
+     "been deleted and then recreated")),
     ({**OWN, "name": "foreign", "uid": "u-foreign"}, "node requested token bound to a pod scheduled on a different node"),
 ])
 def test_tokens(reference: dict[str, str], refusal: str) -> None:

@@ -227,7 +227,8 @@ REFUSED = "Too many requests: limit reached on type {} for key {}"
 
 
 @pytest.mark.parametrize(("type_", "first", "second", "key"), [
-    ("Server", {}, {"user": "v", "namespace": "o"}, ""), ("Namespace", {}, {"user": "v"}, "t"), ("User", {}, {"namespace": "o"}, "u"),
+    ("Server", {}, {"user": "v", "namespace": "o"}, ""), ("Namespace", {}, {"user": "v"}, "t"),
+    ("User", {}, {"namespace": "o"}, "u"),
     ("SourceAndObject", {"source": {"component": "c", "host": "h"}, "involvedObject": OBJECT}, {
         "source": {"component": "c", "host": "h"}, "involvedObject": OBJECT, "user": "v"}, "chPodnpuv1"),
 ])
@@ -320,8 +321,9 @@ NOT_FINALIZE = "cannot set blockOwnerDeletion if an ownerReference refers to a r
     (owned(BLOCKING), None, (), NOT_FINALIZE, ["update */finalizers  *", "update pods/finalizers t p"]),
     (owned({**BLOCKING, "kind": "Node"}), None, (), NOT_FINALIZE, ["update */finalizers  *", "update nodes/finalizers  p"]),
     (owned({**BLOCKING, "kind": "No", "apiVersion": "g/v1"}), None, (),
-     "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion g/v1 Kind No: no matches for kind "
-     '"No" in version "g/v1"', ["update */finalizers  *"]),
+     (
+         "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion g/v1 Kind No: no matches "
+     'for kind "No" in version "g/v1"'), ["update */finalizers  *"]),
     (owned(BLOCKING, FREE), owned(BLOCKING), ("delete configmaps/",), "", ["delete configmaps/ t m"]),
 ])
 def test_who_names_owners(new: Tree, old: Tree | None, allowed: tuple[str, ...], refusal: str, asked: list[str]) -> None:

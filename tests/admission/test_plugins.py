@@ -6,24 +6,23 @@ from fakekube.admission.chain import build_chain
 from fakekube.admission.plugin import Plugin
 from tests.admission.world import kind
 
-ON = """
-    NamespaceLifecycle LimitRanger ServiceAccount TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds
-    DefaultStorageClass StorageObjectInUseProtection PodGroupProtection PersistentVolumeClaimResize RuntimeClass
-    CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels
-    PodGroupWorkloadExists JobValidation PodResizeValidator MutatingAdmissionPolicy MutatingAdmissionWebhook
-    ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota""".split()
-OFF = """
-    AlwaysAdmit NamespaceAutoProvision NamespaceExists LimitPodHardAntiAffinityTopology NodeRestriction AlwaysPullImages
-    PodNodeSelector PodTolerationRestriction EventRateLimit ExtendedResourceToleration
-    OwnerReferencesPermissionEnforcement DenyServiceExternalIPs AlwaysDeny""".split()
-ORDER = """
-    AlwaysAdmit NamespaceAutoProvision NamespaceLifecycle NamespaceExists LimitPodHardAntiAffinityTopology LimitRanger
-    ServiceAccount NodeRestriction TaintNodesByCondition AlwaysPullImages PodSecurity PodNodeSelector Priority
-    DefaultTolerationSeconds PodTolerationRestriction EventRateLimit ExtendedResourceToleration DefaultStorageClass
-    StorageObjectInUseProtection PodGroupProtection OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize
-    RuntimeClass CertificateApproval CertificateSigning CertificateSubjectRestriction DefaultIngressClass
-    DenyServiceExternalIPs PodTopologyLabels PodGroupWorkloadExists JobValidation PodResizeValidator MutatingAdmissionPolicy
-    MutatingAdmissionWebhook ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota AlwaysDeny""".split()
+ON = ["NamespaceLifecycle", "LimitRanger", "ServiceAccount", "TaintNodesByCondition", "PodSecurity", "Priority",
+    "DefaultTolerationSeconds", "DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection",
+    "PersistentVolumeClaimResize", "RuntimeClass", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction",
+    "DefaultIngressClass", "PodTopologyLabels", "PodGroupWorkloadExists", "JobValidation", "PodResizeValidator",
+    "MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+    "ResourceQuota"]
+OFF = ["AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "NodeRestriction",
+    "AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration",
+    "OwnerReferencesPermissionEnforcement", "DenyServiceExternalIPs", "AlwaysDeny"]
+ORDER = ["AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
+    "LimitRanger", "ServiceAccount", "NodeRestriction", "TaintNodesByCondition", "AlwaysPullImages", "PodSecurity",
+    "PodNodeSelector", "Priority", "DefaultTolerationSeconds", "PodTolerationRestriction", "EventRateLimit",
+    "ExtendedResourceToleration", "DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection",
+    "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "RuntimeClass", "CertificateApproval",
+    "CertificateSigning", "CertificateSubjectRestriction", "DefaultIngressClass", "DenyServiceExternalIPs", "PodTopologyLabels",
+    "PodGroupWorkloadExists", "JobValidation", "PodResizeValidator", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota", "AlwaysDeny"]
 CLUSTERS = {
     "nodes": "", "persistentvolumes": "", "namespaces": "", "priorityclasses": "scheduling.k8s.io",
     "certificatesigningrequests": "certificates.k8s.io", "volumeattributesclasses": "storage.k8s.io",
@@ -138,8 +137,8 @@ EACH: dict[str, Seen] = {
         "pods": {"CREATE", "UPDATE", "UPDATE/resize"}, "services": WRITES, "persistentvolumeclaims": WRITES},
     "RuntimeClass": {"pods": {"CREATE"}},
     "ServiceAccount": {"pods": {"CREATE", "UPDATE/ephemeralcontainers"}},
-    "StorageObjectInUseProtection": dict.fromkeys(
-        ("persistentvolumeclaims", "persistentvolumes", "volumeattributesclasses"), {"CREATE"}),
+    "StorageObjectInUseProtection": {key: {"CREATE"} for key in ("persistentvolumeclaims", "persistentvolumes",
+        "volumeattributesclasses")},
     "TaintNodesByCondition": {"nodes": {"CREATE"}},
 }
 CONFIGURED = {

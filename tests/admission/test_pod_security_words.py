@@ -1,4 +1,4 @@
-"""Each rule of the pod security standards: what it lets pass, and its whole text for several offenders."""
+"""Each rule of the pod security standards: what it lets pass, and its whole text."""
 
 from typing import Any
 
@@ -34,7 +34,8 @@ ALL_THREE = 'containers "i", "c", "e"'
     (rules.host_namespaces, spec(hostNetwork=True, hostPID=True, hostIPC=True),
      ("host namespaces", "hostNetwork=true, hostPID=true, hostIPC=true")),
     (rules.host_namespaces, spec(hostNetwork=False), None),
-    (rules.host_path_volumes, spec(volumes=[{"name": "a", "hostPath": {}}, {"name": "b", "hostPath": {"path": "/"}}, {"name": "c"}]),
+    (rules.host_path_volumes, spec(volumes=[{"name": "a", "hostPath": {}}, {"name": "b", "hostPath": {"path": "/"}},
+        {"name": "c"}]),
      ("hostPath volumes", 'volumes "a", "b"')),
     (rules.host_path_volumes, spec(volumes=[{"name": "a", "emptyDir": {}}]), None),
     (rules.host_ports, spec({"ports": [{"hostPort": 1}]}, {"ports": [{"hostPort": 1}]}, {"ports": [{"containerPort": 2}]}),
@@ -64,8 +65,8 @@ ALL_THREE = 'containers "i", "c", "e"'
     (rules.run_as_non_root, spec({}, {}, **context(runAsNonRoot=True)), None),
     (rules.run_as_non_root, spec(context(runAsNonRoot=True), context(runAsNonRoot=True)), None),
     (rules.capabilities_restricted, spec({}, context(capabilities={"drop": ["ALL"], "add": ["CHOWN", "NET_BIND_SERVICE"]})),
-     ("unrestricted capabilities", 'container "i" must set securityContext.capabilities.drop=["ALL"]; container "c" must not '
-      'include "CHOWN" in securityContext.capabilities.add')),
+     ("unrestricted capabilities", ('container "i" must set securityContext.capabilities.drop=["ALL"]; container "c" must not '
+      'include "CHOWN" in securityContext.capabilities.add'))),
     (rules.capabilities_restricted, spec(context(capabilities={"drop": ["A", "ALL"], "add": ["NET_BIND_SERVICE"]})), None),
     (rules.capabilities_baseline, spec(context(capabilities={"add": ["B", "A"]}), context(capabilities={"add": ["A"]})),
      ("non-default capabilities", 'containers "i", "c" must not include "A", "B" in securityContext.capabilities.add')),
@@ -84,8 +85,8 @@ ALL_THREE = 'containers "i", "c", "e"'
     (rules.selinux(rules.SELINUX_TYPES), spec(
         context(seLinuxOptions={"type": "b", "role": "r"}), context(seLinuxOptions={"type": "container_t"}), **context(
             seLinuxOptions={"type": "a", "user": "u"})),
-     ("seLinuxOptions", 'pod and container "i" set forbidden securityContext.seLinuxOptions: types "a", "b"; user may not be '
-      "set; role may not be set")),
+     ("seLinuxOptions", ('pod and container "i" set forbidden securityContext.seLinuxOptions: types "a", "b"; user may not be '
+      "set; role may not be set"))),
     (rules.selinux(rules.SELINUX_TYPES), spec(None, context(seLinuxOptions={"role": "r"})),
      ("seLinuxOptions", 'container "c" set forbidden securityContext.seLinuxOptions: role may not be set')),
     (rules.restricted_volumes, spec(volumes=[
@@ -131,8 +132,8 @@ def test_annotations_of_app_armor() -> None:
         "forbidden AppArmor profile", f'annotation must not set AppArmor profile type to "{prefix}a="unconfined""')
     annotations[f"{prefix}e"] = "x"
     assert rules.app_armor({"annotations": annotations}, spec(context(appArmorProfile={"type": "u"}))) == (
-        "forbidden AppArmor profiles", 'container "i" and annotations must not set AppArmor profile type to "u", '
-        f'"{prefix}a="unconfined"", "{prefix}e="x""')
+        "forbidden AppArmor profiles", ('container "i" and annotations must not set AppArmor profile type to "u", '
+        f'"{prefix}a="unconfined"", "{prefix}e="x""'))
 
 
 def test_annotations_of_seccomp() -> None:
@@ -145,28 +146,28 @@ def test_annotations_of_seccomp() -> None:
 
 def test_names_that_are_known() -> None:
     """Given capabilities, types and volumes / then exactly upstream's lists pass."""
-    default = """
-        AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID
-        SYS_CHROOT""".split()
+    default = ["AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+        "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"]
     assert rules.capabilities_baseline({}, spec(context(capabilities={"add": default}))) is None
     for type_ in ("", "container_t", "container_init_t", "container_kvm_t"):
         assert Standard("baseline", "v1.30").objections({}, spec(context(seLinuxOptions={"type": type_}))) == []
     engine = spec(context(seLinuxOptions={"type": "container_engine_t"}))
     found = [minor for minor in range(38) if not Standard("baseline", f"v1.{minor}").objections({}, engine)]
     assert found == list(range(31, 38))
-    harmless = "configMap csi downwardAPI emptyDir ephemeral image persistentVolumeClaim projected secret".split()
+    harmless = ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected",
+        "secret"]
     assert rules.restricted_volumes({}, spec(volumes=[{"name": name, name: {}} for name in harmless])) is None
-    others = """
-        awsElasticBlockStore azureDisk azureFile cephfs cinder fc flexVolume flocker gcePersistentDisk gitRepo glusterfs
-        hostPath iscsi nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume""".split()
+    others = ["awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "fc", "flexVolume", "flocker",
+        "gcePersistentDisk", "gitRepo", "glusterfs", "hostPath", "iscsi", "nfs", "photonPersistentDisk", "portworxVolume",
+        "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume"]
     objection = rules.restricted_volumes({}, spec(volumes=[{"name": name, name: {}} for name in others]))
     assert objection is not None
     assert objection[1].partition(" use restricted volume types ")[2] == ", ".join(f'"{name}"' for name in others)
 
 
 @pytest.mark.parametrize(("since", "names"), [
-    (0, "kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.tcp_syncookies net.ipv4.ping_group_range "
-     "net.ipv4.ip_unprivileged_port_start"), (27, "net.ipv4.ip_local_reserved_ports"),
+    (0, ("kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.tcp_syncookies net.ipv4.ping_group_range "
+     "net.ipv4.ip_unprivileged_port_start")), (27, "net.ipv4.ip_local_reserved_ports"),
     (29, "net.ipv4.tcp_keepalive_time net.ipv4.tcp_fin_timeout net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes"),
     (32, "net.ipv4.tcp_rmem net.ipv4.tcp_wmem"), (37, "net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_notsent_lowat")])
 def test_sysctls_by_version(since: int, names: str) -> None:
@@ -253,7 +254,8 @@ def test_pods_are_warned_of_beside_what_is_enforced() -> None:
     PodSecurity().validate(attrs)
     assert attrs.ctx.warnings == [
         'would violate PodSecurity "baseline:v1.20": privileged (container "c" must not set securityContext.privileged=true)']
-    for template in ({}, {"template": {}}, {"template": {"spec": spec(None, {})}}):
+    templates: list[Tree] = [{}, {"template": {}}, {"template": {"spec": spec(None, {})}}]
+    for template in templates:
         attrs = made.attributes(kind("batch", "v1", "jobs"), {"metadata": {"name": "j"}, "spec": template})
         PodSecurity().validate(attrs)
         assert attrs.ctx.warnings == []
@@ -261,7 +263,8 @@ def test_pods_are_warned_of_beside_what_is_enforced() -> None:
 
 @pytest.mark.parametrize(("new", "old", "warned"), [
     ({"enforce": "baseline"}, {"enforce": "privileged"}, True), ({"enforce": "baseline"}, {"enforce": "baseline"}, False),
-    ({"enforce": "privileged", "enforce_version": "v1.1"}, {}, False), ({"enforce": "baseline"}, {"enforce": "restricted"}, False),
+    ({"enforce": "privileged", "enforce_version": "v1.1"}, {}, False),
+    ({"enforce": "baseline"}, {"enforce": "restricted"}, False),
     ({"enforce": "baseline", "enforce_version": "v1.20"}, {"enforce": "baseline"}, True),
     ({"enforce": "baseline", "enforce_version": "v1.20"}, {"enforce": "restricted"}, True),
     ({"warn": "baseline"}, {}, False),

@@ -37,8 +37,8 @@ def read(response: Any, *, mutating: bool = False, version: str = "v1", **meta: 
 @pytest.mark.parametrize(("response", "options", "told"), [
     (None, {}, "webhook response was absent"), ({}, {}, 'expected response.uid="u", got ""'),
     ({"uid": "v"}, {}, 'expected response.uid="u", got "v"'),
-    ({"uid": "u"}, {"apiVersion": "a/v2"}, "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got a/v2, "
-     "Kind=AdmissionReview"),
+    ({"uid": "u"}, {"apiVersion": "a/v2"}, ("expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got a/v2, "
+     "Kind=AdmissionReview")),
     ({"uid": "u"}, {"apiVersion": None, "kind": ""},
      "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind="),
     ({"uid": "u", "patch": EMPTY}, {}, "validating webhook may not return response.patch"),
@@ -133,7 +133,7 @@ async def test_the_whole_review() -> None:
     ({"allowed": False, "status": {"message": "m", "code": 403}}, True, 403, "", ": m"),
 ])
 async def test_how_a_denial_reads(response: Tree, mutating: bool, code: int, reason: str, text: str) -> None:
-    """Given webhooks that refuse with a Status of theirs / then it is the answer, made a failure."""
+    """Given webhooks that refuse with a Status / then it is the answer, made a failure."""
     authority = Authority()
     async with authority.serve(answering(**response)) as url, Cluster(**PLAIN) as cluster:
         await configure(cluster.client, url, authority, **({"resource": MUTATING} if mutating else {}))
@@ -184,7 +184,8 @@ async def test_dry_runs_and_conditions() -> None:
             await cluster.client.create(CONFIG_MAPS, config_map(), dry_run=True)
             await cluster.client.delete(VALIDATING, "test")
         await configure(cluster.client, url, authority, matchConditions=[
-            {"name": "x", "expression": "object.data.none == '1'"}, {"name": "y", "expression": "object.metadata.name != 'skipped'"}])
+            {"name": "x", "expression": "object.data.none == '1'"},
+            {"name": "y", "expression": "object.metadata.name != 'skipped'"}])
         await cluster.client.create(CONFIG_MAPS, config_map("skipped", a="1"))
         error = await refusal(cluster.client, config_map(a="1"))
         assert (error.code, error.message) == (403, (

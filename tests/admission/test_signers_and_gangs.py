@@ -149,7 +149,8 @@ def test_the_parallelism_of_a_gang(gates: tuple[str, ...], new: Tree, old: Tree,
     for release in ("1.36", "1.37"):
         world = in_1_36(*gates)
         world.release = release
-        for name, policy, owners in (("basic", {"basic": {}}, [owner]), ("gang", {"gang": {}}, []), ("owned", {"gang": {}}, [owner])):
+        gang: Tree = {"gang": {}}
+        for name, policy, owners in (("basic", {"basic": {}}, [owner]), ("gang", gang, []), ("owned", gang, [owner])):
             world.put("scheduling.k8s.io", "podgroups", {
                 "metadata": {"name": name, "namespace": "t", "ownerReferences": owners}, "spec": {"schedulingPolicy": policy}})
         assert refusal(JobValidation(), world.attributes(JOBS, new, old)) == (

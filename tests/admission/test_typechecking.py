@@ -25,7 +25,8 @@ def policy(*validations: Tree, rules: tuple[Tree, ...] = (rule("deployments"),),
 def told(warnings: list[Tree]) -> list[tuple[str, list[str]]]:
     """Where a warning is, and of which kinds."""
     return [
-        (each["fieldRef"], [line.partition(", Kind=")[2].partition(":")[0] for line in each["warning"].split("\n") if "Kind=" in line])
+        (each["fieldRef"], [line.partition(", Kind=")[2].partition(":")[0] for line in each["warning"].split(
+            "\n") if "Kind=" in line])
         for each in warnings]
 
 
@@ -49,7 +50,8 @@ PLURALS = (
 
 
 @pytest.mark.parametrize(("rules", "kinds"), [
-    ((rule("deployments"),), ["Deployment"]), ((rule("Deployments", "deployment"),), ["Deployment"]), ((rule("deployments/scale"),), []),
+    ((rule("deployments"),), ["Deployment"]), ((rule("Deployments", "deployment"),), ["Deployment"]),
+    ((rule("deployments/scale"),), []),
     ((rule("*"),), []), ((rule("deployments", "*/*"),), ["Deployment"]), ((rule("deployments", groups=("*",)),), []),
     ((rule("deployments", versions=("*",)),), []), ((rule("deployments", versions=("v2",)),), []),
     ((rule("statefulsets", "daemonsets"), rule("jobs", groups=("batch",))), ["DaemonSet", "StatefulSet", "Job"]),
@@ -69,7 +71,8 @@ def test_ten_kinds_at_most(check: Callable[[Tree], list[Tree]]) -> None:
     and no rule after it.
     """
     core = (
-        "configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods",
+        "configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes",
+        "pods",
         "secrets", "services")
     found = told(check(policy(BAD, rules=(rule(*core, groups=("",)), rule("deployments")))))
     assert len(found[0][1]) == 10
@@ -88,7 +91,8 @@ def test_ten_kinds_at_most(check: Callable[[Tree], list[Tree]]) -> None:
     ({"variables": [{"name": "n", "expression": "object.spec.replicas"}]}, "variables.n > 1", True),
     ({"variables": [{"name": "n", "expression": "object.spec.replicas"}]}, "variables.n == 'x'", False),
     ({"variables": [{"name": "n", "expression": "object.nothing"}]}, "variables.n == 'x'", True),
-    ({"variables": [{"name": "n", "expression": "1"}, {"name": "m", "expression": "string(variables.n)"}]}, "variables.m == 1", False),
+    ({"variables": [{"name": "n", "expression": "1"}, {"name": "m", "expression": "string(variables.n)"}]}, "variables.m == 1",
+        False),
     ({"variables": [{"name": "n", "expression": "1"}]}, "variables.other == 1", False),
     ({}, "request.operation == 'CREATE' && namespaceObject.metadata.name == 'x'", True),
     ({}, "authorizer.group('').resource('pods').check('get').allowed()", True), ({}, "1 / 0 == 1 || true", True),

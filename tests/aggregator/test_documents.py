@@ -6,8 +6,9 @@ import pytest
 
 from fakekube.aggregator import swagger
 from fakekube.aggregator.conversion import to_v3
-from fakekube.aggregator.documents import Documents, documents_of, of_list
+from fakekube.aggregator.documents import documents_of, of_list
 from fakekube.aggregator.merging import Named, group_list, groups_of, named
+from fakekube.aggregator.remote import Documents
 from fakekube.apimachinery.http import Response
 from fakekube.apimachinery.types import Tree
 from tests.aggregator.parts import OneServer, handled
@@ -32,7 +33,8 @@ def page(tree: Any, content_type: str = AGGREGATED, status: int = 200) -> Respon
 def items(*rows: Any, group: str = "g.example", version: str = "v1") -> Tree:
     return {"items": [
         {"metadata": {"name": "other"}, "versions": [{"version": "v1", "resources": [1]}]},
-        {"metadata": {"name": group}, "versions": [{"version": "v0", "resources": [1]}, {"version": version, "resources": list(rows)}]}]}
+        {"metadata": {"name": group}, "versions": [{"version": "v0", "resources": [1]},
+            {"version": version, "resources": list(rows)}]}]}
 
 
 @pytest.mark.parametrize(("pages", "resources"), [
@@ -136,7 +138,8 @@ def test_v2_becomes_v3() -> None:
                     "200": {"description": "OK", "content": {"e/f": {"schema": in_v3[1]}, "g/h": {"schema": in_v3[1]}}},
                     "401": {"description": "", "content": {"e/f": {"schema": {}}, "g/h": {"schema": {}}}},
                     "500": {"description": ""}}},
-            "patch": {"parameters": [{"name": "b", "in": "query", "schema": in_v3[0]}], "responses": {"200": {"description": "OK"}}}}},
+            "patch": {"parameters": [{"name": "b", "in": "query", "schema": in_v3[0]}],
+                "responses": {"200": {"description": "OK"}}}}},
         "components": {
             "schemas": {
                 "A": {"type": "object", "properties": {"b": in_v3[0], "c": {"description": "d", "allOf": [in_v3[0]]}},
@@ -155,7 +158,8 @@ def test_what_is_about_a_version() -> None:
             {"name": "body", "in": "body", "schema": reference("Listed")}]}}
 
     definitions = {
-        "Own": {"properties": {"x": reference("Deep")}}, "Deep": {"items": reference("Own")}, "Other": {}, "Unused": {}, "Listed": {}}
+        "Own": {"properties": {"x": reference("Deep")}}, "Deep": {"items": reference("Own")}, "Other": {}, "Unused": {},
+        "Listed": {}}
     own, other = path("Own"), path("Other")
     made = swagger.about({"paths": {"/a/x": own, "/b": other}, "definitions": definitions}, "/a/")
     assert made == {"paths": {"/a/x": own}, "definitions": {
@@ -190,13 +194,15 @@ def test_documents_are_merged() -> None:
 
 
 def test_the_order_of_groups_and_versions() -> None:
-    """Given APIServices of several priorities, then groups stand by theirs, then by the object's name, versions
-    by theirs, then as Kubernetes orders versions; the core group is none, the own one first.
+    """Given APIServices of several priorities, then groups stand by theirs, then by the object's
+    name, versions by theirs, then as Kubernetes orders versions; the core group is none, the own
+    one first.
     """
     assert named({"group": "g", "version": "v1", "groupPriorityMinimum": 3, "versionPriority": 4}) == Named("g", "v1", 3, 4)
     assert named({}) == Named("", "", 0, 0)
     services = [
-        Named("", "v1", 9, 9), Named("b", "v1beta1", 5, 1), Named("b", "v2", 5, 1), Named("b", "v1", 5, 1), Named("b", "v0", 5, 2),
+        Named("", "v1", 9, 9), Named("b", "v1beta1", 5, 1), Named("b", "v2", 5, 1), Named("b", "v1", 5, 1),
+        Named("b", "v0", 5, 2),
         Named("a", "v1", 5, 1), Named("c", "v1", 7, 1), Named("apiregistration.k8s.io", "v1", 1, 1)]
     groups = groups_of(services)
     assert list(groups.items()) == [

@@ -34,7 +34,8 @@ def service(type_: str = "ClusterIP", port: int = 8443, **more: str) -> Any:
 def piece(*ready: bool | None, name: str = "", port: Any = 9, of: str = "s") -> Any:
     endpoints = [{"addresses": ["10.0.0.1"], **({} if each is None else {"conditions": {"ready": each}})} for each in ready]
     return {
-        "metadata": {"labels": {"kubernetes.io/service-name": of}}, "endpoints": endpoints, "ports": [{"name": name, "port": port}]}
+        "metadata": {"labels": {"kubernetes.io/service-name": of}}, "endpoints": endpoints,
+        "ports": [{"name": name, "port": port}]}
 
 
 PASSED = Condition("True", "Passed", "all checks passed")
@@ -111,10 +112,9 @@ def test_names_of_a_version() -> None:
     assert service_of({"service": {}}) == ServiceRef("", "", 443, b"", False)
 
 
-KEPT_BACK = """
-    accept-encoding authorization connection content-length host keep-alive proxy-authenticate proxy-authorization
-    proxy-connection te trailer transfer-encoding upgrade x-forwarded-host x-forwarded-proto impersonate-user x-remote-user
-    x-remote-group""".split()
+KEPT_BACK = ["accept-encoding", "authorization", "connection", "content-length", "host", "keep-alive", "proxy-authenticate",
+    "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-forwarded-host",
+    "x-forwarded-proto", "impersonate-user", "x-remote-user", "x-remote-group"]
 USER = UserInfo("ann", ("a", "b"), "u-1", {"b/ü": ("2",), "a": ("1", "3")})
 
 
@@ -154,9 +154,8 @@ async def test_a_circle_of_proxies(hops: int, passes: bool) -> None:
         await reached(server).pass_on(request, streams=False)
 
 
-NOT_PASSED_ON = """
-    Audit-Id Cache-Control Connection Content-Length Content-Type Date Keep-Alive Proxy-Authenticate TE Trailer
-    Transfer-Encoding Upgrade Access-Control-Allow-Origin""".split()
+NOT_PASSED_ON = ["Audit-Id", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Keep-Alive",
+    "Proxy-Authenticate", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Access-Control-Allow-Origin"]
 
 
 @pytest.mark.parametrize(("status", "headers", "expected"), [

@@ -130,12 +130,13 @@ def test_which_addresses_are_asked(address: str, allowed: bool) -> None:
 
 def info(path: str) -> RequestInfo:
     found = RequestInfo(path, "get")
-    found.parts = tuple(path.split("/"))
+    found.parts = path.split("/")
     return found
 
 
 @pytest.mark.parametrize(("below", "slash", "path"), [
-    ("", False, ""), ("", True, "/"), ("a", False, "/a"), ("a/b", True, "/a/b/"), ("a/../b", False, "/b"), ("a//b", False, "/a/b")])
+    ("", False, ""), ("", True, "/"), ("a", False, "/a"), ("a/b", True, "/a/b/"), ("a/../b", False, "/b"),
+    ("a//b", False, "/a/b")])
 def test_what_follows_a_proxys_name(below: str, slash: bool, path: str) -> None:
     """Given paths below a proxy / then they are cleaned, and a slash at the end stays."""
     whole = f"pods/p/proxy/{below}" if below else "pods/p/proxy"
@@ -153,15 +154,15 @@ BASE = "/api/v1/namespaces/t/pods/p/proxy"
 def test_where_a_redirect_leads(location: str, moved: str) -> None:
     """Given redirects / then those to the same server go by way of the proxy."""
     request = Request("GET", f"{BASE}/a", headers={"host": "here.example"})
-    answer = PortAnswer(302, [("location", location), ("date", "x"), ("keep-alive", "x"), ("content-type", "a/b"), ("x-own", "1")], b"b")
+    answer = PortAnswer(302, [("location", location), ("date", "x"), ("keep-alive", "x"), ("content-type", "a/b"),
+        ("x-own", "1")], b"b")
     found = proxy._passed_on(answer, "10.0.0.1", "/a", request)
     assert (found.status, found.body, found.content_type) == (302, b"b", "a/b")
     assert found.headers == [("Location", moved), ("X-Own", "1")]
 
 
-KEPT_BACK = """
-    authorization connection content-length keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer
-    transfer-encoding upgrade x-forwarded-uri impersonate-user""".split()
+KEPT_BACK = ["authorization", "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-forwarded-uri", "impersonate-user"]
 
 
 @pytest.mark.parametrize(("method", "body", "length"), [
@@ -187,7 +188,7 @@ def options(**query: str) -> Any:
     ({}, LogOptions()), ({"follow": "true", "previous": "1", "timestamps": "true"}, LogOptions(True, True, True)),
     ({"tailLines": "0", "limitBytes": "1", "sinceSeconds": "1"}, LogOptions(tail_lines=0, limit_bytes=1, since_seconds=1)),
     ({"sinceTime": "1970-01-01T00:00:05Z"}, LogOptions(since_time=5.0)),
-    ({"tailLines": "-1"}, 'tailLines: Invalid value: -1: must be greater than or equal to 0'),
+    ({"tailLines": "-1"}, "tailLines: Invalid value: -1: must be greater than or equal to 0"),
     ({"limitBytes": "0"}, "limitBytes: Invalid value: 0: must be greater than 0"),
     ({"sinceSeconds": "0"}, "sinceSeconds: Invalid value: 0: must be greater than 0"),
     ({"stream": "x"}, "stream: Forbidden: may not be specified"),
@@ -214,7 +215,8 @@ def test_which_container_is_meant(spec: Any, asked: str, container: Any) -> None
 
 
 @pytest.mark.parametrize(("release", "more"), [
-    ("1.32", {}), ("1.33", {"emulationMajor": "1", "emulationMinor": "33", "minCompatibilityMajor": "1", "minCompatibilityMinor": "32"}),
+    ("1.32", {}), ("1.33", {"emulationMajor": "1", "emulationMinor": "33", "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "32"}),
     ("1.99", {"emulationMajor": "1", "emulationMinor": "99", "minCompatibilityMajor": "1", "minCompatibilityMinor": "98"})])
 def test_the_version(release: str, more: dict[str, str]) -> None:
     """Given releases before and since emulation / then the document says which it is."""

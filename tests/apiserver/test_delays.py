@@ -84,12 +84,13 @@ def asked(path: str, method: str = "GET", peer: str = "", agent: str = "kubelet/
     return parse(method, path, values), Request(method, path, query=values, headers={"user-agent": agent}, peer=peer)
 
 
-async def served(transit: Transit, info: RequestInfo, request: Request, pace: float = 0.0, response: Response | None = None) -> Response:
+async def served(transit: Transit, info: RequestInfo, request: Request, pace: float = 0.0,
+    response: Response | None = None) -> Response:
     async def serve(info: RequestInfo, request: Request) -> Response:
         transit.log.append("served")
         return response or Response(200)
 
-    return await Delays(transit, Paces(lambda: lambda sender: pace))(info, request, serve)  # type: ignore[arg-type]
+    return await Delays(transit, Paces(lambda: lambda _: pace))(info, request, serve)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("path", "method", "words"), [
@@ -102,7 +103,8 @@ async def test_how_requests_are_told(path: str, method: str, words: str) -> None
     transit = Transit(gets=1.0, comes=2.0)
     assert (await served(transit, *asked(path, method, peer="1.1.1.1"))).status == 200
     assert transit.log == [
-        "by socket", "? requests of kubelet", f"the server gets {words} [requests of kubelet]", "sleep 1.0", "served", "by socket",
+        "by socket", "? requests of kubelet", f"the server gets {words} [requests of kubelet]", "sleep 1.0", "served",
+        "by socket",
         "? answers to kubelet", f"the answer to {words} comes [answers to kubelet]", "sleep 2.0"]
 
 
@@ -135,7 +137,8 @@ async def test_who_writes_too_fast_waits() -> None:
     token = CAUSE.set(cause)  # type: ignore[arg-type]
     try:
         await served(transit, *asked("/api/v1/namespaces/default/pods", "POST"), pace=3.0)
-        assert CAUSE.get() == ("again", transit.clock.time())
+        found: Any = CAUSE.get()
+        assert found == ("again", transit.clock.time())
     finally:
         CAUSE.reset(token)
 

@@ -1,4 +1,4 @@
-"""Events of the audit log, entries of the request log, common headers, and a cluster without nodes."""
+"""The audit log, the request log, headers of all answers, and a cluster without nodes."""
 
 from typing import Any
 
@@ -70,7 +70,8 @@ def test_a_whole_event() -> None:
 
 
 @pytest.mark.parametrize(("forwarded", "peer", "addresses"), [
-    ("", "", None), ("", "3.3.3.3", ["3.3.3.3"]), ("1.1.1.1", "", ["1.1.1.1"]), ("1.1.1.1,3.3.3.3", "3.3.3.3", ["1.1.1.1", "3.3.3.3"]),
+    ("", "", None), ("", "3.3.3.3", ["3.3.3.3"]), ("1.1.1.1", "", ["1.1.1.1"]),
+    ("1.1.1.1,3.3.3.3", "3.3.3.3", ["1.1.1.1", "3.3.3.3"]),
     ("3.3.3.3,1.1.1.1", "3.3.3.3", ["3.3.3.3", "1.1.1.1", "3.3.3.3"]), (" , ", "3.3.3.3", ["3.3.3.3"])])
 def test_where_a_request_came_from(forwarded: str, peer: str, addresses: list[str] | None) -> None:
     """Given proxies on the way and a connection / then each address is there once in a row."""
@@ -107,7 +108,8 @@ def test_decisions_in_events_and_entries(user: UserInfo | None, decision: Decisi
     verdict = ("forbid", "x") if decision is not None else ("allow" if user else "", "")
     assert (log.total, len(log)) == (3, 2)
     assert list(log) == [
-        LogEntry(time, "get", "/version", "", "", "", "", "", "ann" if user else "", "", 200, 0.5, *verdict) for time in (2.0, 3.0)]
+        LogEntry(time, "get", "/version", "", "", "", "", "", "ann" if user else "", "", 200, 0.5, *verdict) for time in (2.0,
+            3.0)]
 
 
 def test_headers_of_every_answer() -> None:
@@ -149,7 +151,8 @@ async def test_a_cluster_without_nodes() -> None:
     for asked, code, text in (
         (lambda: nodes.logs(pod, "c", LogOptions()), 500,
          'Internal error occurred: Get "https://n:10250/containerLogs": no agent runs on node n'),
-        (lambda: nodes.execute(CommandOptions(pod, "c")), 500, dialing), (lambda: nodes.attach(CommandOptions(pod, "c")), 500, dialing),
+        (lambda: nodes.execute(CommandOptions(pod, "c")), 500, dialing),
+        (lambda: nodes.attach(CommandOptions(pod, "c")), 500, dialing),
         (lambda: nodes.forward(pod), 500, dialing),
     ):
         with pytest.raises(APIError) as caught:

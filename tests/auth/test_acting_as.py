@@ -6,7 +6,7 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
-from fakekube.auth.authorizer import Access, Decision
+from fakekube.auth.authorizer import Access, AccessAttributes, Decision
 from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
 from fakekube.auth.rules import UserRules
 
@@ -48,7 +48,7 @@ class Asked:
     def __init__(self, allows: Callable[[str], bool]) -> None:
         self.allows, self.log, self.extras = allows, list[str](), list[object]()
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:  # type: ignore[override]
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         below = f"/{access.subresource}" if access.subresource else ""
         place = f" in {access.namespace}" if access.namespace else ""
         group = f".{access.group}" if access.group else ""
@@ -137,7 +137,8 @@ def test_the_constrained_kind(
 
 @pytest.mark.parametrize(("caller", "wanted", "modes"), [
     (CALLER, UserInfo("jane", ()), ["user-info"]), (CALLER, UserInfo("system:node:n", ()), ["arbitrary-node"]),
-    (CALLER, UserInfo("system:node:N_", ()), ["user-info"]), (CALLER, UserInfo("system:serviceaccount:a:b", ()), ["serviceaccount"]),
+    (CALLER, UserInfo("system:node:N_", ()), ["user-info"]), (CALLER, UserInfo("system:serviceaccount:a:b", ()),
+        ["serviceaccount"]),
     *((CALLER, UserInfo("system:node:n", *more), list[str]()) for more in ((("g",),), ((), "u"), ((), "", {"k": ("v",)}))),
     (AGENT, UserInfo("system:node:n", ()), ["associated-node", "arbitrary-node"]),
     (UserInfo("x", (), "", AGENT.extra), UserInfo("system:node:n", ()), ["arbitrary-node"]),
@@ -175,7 +176,7 @@ def test_the_mode_that_passed_goes_first() -> None:
     (UserInfo("jane", (), "", {"": ("v",)}), "impersonating the empty string key in extra is not allowed"),
     (UserInfo("jane", (), "", {"x.io/k": ("v", "")}), "impersonating the empty string value in extra is not allowed"),
     (UserInfo("jane", (), "", {"k": ("v",)}), (
-        "impersonating an invalid key in extra is not allowed: extra.key: Invalid value: \"k\": must be a domain-prefixed path "
+        'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "k": must be a domain-prefixed path '
         '(such as "acme.io/foo")')),
 ])
 def test_what_the_constrained_kind_never_allows(wanted: UserInfo, text: str) -> None:

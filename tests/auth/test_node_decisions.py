@@ -102,7 +102,8 @@ def allowed(resource: str, name: str = "", namespace: str = "", subresource: str
     (("nodes", "n"), "get list watch create update patch"), (("nodes", "m"), "create update patch"),
     (("nodes", "n", "", "status"), "update patch"), (("nodes", "n", "", "proxy"), ""),
     (("pods", "p", "t"), "get list watch create delete"), (("pods", "q", "t"), "create delete"),
-    (("pods", "", "", "", "spec.nodeName=n"), "list watch create delete"), (("pods", "", "", "", "spec.nodeName!=n"), "create delete"),
+    (("pods", "", "", "", "spec.nodeName=n"), "list watch create delete"),
+    (("pods", "", "", "", "spec.nodeName!=n"), "create delete"),
     (("pods", "", "", "", "a=b,c"), "create delete"), (("pods", "p", "t", "status"), "update patch"),
     (("pods", "p", "t", "eviction"), "create"), (("pods", "p", "t", "log"), ""),
     (("services",), "get list"), (("services", "", "", "status"), ""), (("endpoints",), ""),
@@ -126,8 +127,9 @@ def test_the_verbs_of_each_resource(asked: tuple[str, ...], verbs: str) -> None:
     (("serviceaccounts", "delete", "robot", "t"), "can only create tokens for individual service accounts"),
     (("serviceaccounts", "create", "robot", "t"), "can only create token subresource of serviceaccount"),
     (("resourceslices", "get", "sa", "", "x"), "cannot authorize ResourceSlice subresources"),
-    (("resourceslices", "connect", "sa"), "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, "
-     "patch, delete, deletecollection"),
+    (("resourceslices", "connect", "sa"),
+        ("only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, "
+     "patch, delete, deletecollection")),
     (("resourceslices", "list"), "can only list/watch/deletecollection resourceslices with nodeName field selector"),
     (("podcertificaterequests", "get", "ca", "t", "status"),
      "nodes may not access the status subresource of PodCertificateRequests"),

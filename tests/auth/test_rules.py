@@ -73,7 +73,7 @@ def test_what_is_missing() -> None:
 
 
 def test_errors_are_told_once() -> None:
-    """Given none, one, and several errors with one twice / then the text is upstream's aggregate."""
+    """Given none, one, and several errors with one twice / then their text is upstream's."""
     assert (errors_text([]), errors_text(["a", "a"]), errors_text(["b", "a", "b"])) == ("", "a", "[b, a]")
 
 
@@ -120,7 +120,8 @@ def test_the_two_that_always_say_the_same() -> None:
 
 @pytest.mark.parametrize(("access", "reason", "message"), [
     (Access("get", "batch", "v1", "jobs", "status", "t", "j"), "why",
-     'jobs.batch "j" is forbidden: User "a&lt;" cannot get resource "jobs/status" in API group "batch" in the namespace "t": why'),
+     ('jobs.batch "j" is forbidden: User "a&lt;" cannot get resource "jobs/status" in API group "batch" '
+     'in the namespace "t": why')),
     (Access("list", resource="nodes"), "",
      'nodes is forbidden: User "a&lt;" cannot list resource "nodes" in API group "" at the cluster scope'),
     (Access("post", path="/a>"), "<b>", 'forbidden: User "a&lt;" cannot post path "/a&gt;": <b>'),

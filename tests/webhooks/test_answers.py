@@ -71,8 +71,8 @@ GOOD = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
     (200, {"apiVersion": "v2", "kind": "Status"},
      'no kind "Status" is registered for version "v2" in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:74"'),
     (200, b"null", {}), (200, b"response: {}", {"response": {}}),
-    (200, {"apiVersion": 1}, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field "
-     ".apiVersion of type string"),
+    (200, {"apiVersion": 1}, ("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field "
+     ".apiVersion of type string")),
     (200, b"", "0-length response with status code: 200 and content type: application/json"),
     *((500, body, "own") for body in (
         {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "own"},
