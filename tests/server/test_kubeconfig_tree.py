@@ -69,7 +69,7 @@ def status(protection: CrossOriginProtection, target: str = "/", **headers: str)
 @pytest.mark.parametrize(("bind", "host", "passes"), [
     ("127.0.0.1", "kubernetes", True), ("127.0.0.1", "kubernetes.default:443", True), ("127.0.0.1", "10.0.0.1", False),
     ("10.0.0.1", "10.0.0.1:80", True), ("10.0.0.1", "10.0.0.2", False), ("10.0.0.1", "localhost", True),
-    ("0.0.0.0", "10.0.0.2", True),  # noqa: S104
+    ("0.0.0.0", "10.0.0.2", True),
     ("::", "[fd00::1]:80", True), ("", "10.0.0.2", True), ("", "example.com", False), ("fd00::1", "[fd00::1]:1", True),
     ("myhost", "myhost:1", True), ("myhost", "myhost:x", False)])
 def test_whose_name_a_host_is(bind: str, host: str, passes: bool) -> None:
