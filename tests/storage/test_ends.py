@@ -119,12 +119,15 @@ def test_a_storage_can_be_written_to_after_a_subscriber_failed(storage: Storage,
     """
     told: list[str] = []
 
+    def fail_later() -> None:
+        raise ValueError("b")
+
     def fail(event: Event) -> None:
         told.append(event.record.name)
         if event.record.name == "a":
             raise ValueError("a")
         if event.record.name == "b":
-            storage.afterwards(lambda: int("b"))
+            storage.afterwards(fail_later)
             storage.afterwards(lambda: told.append("afterwards"))
 
     bucket.subscribe(1, "", fail)
