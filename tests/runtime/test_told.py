@@ -79,7 +79,7 @@ def test_which_pods_go_first() -> None:
         {**pod("12", phase="Running", ready="True", since=2), "spec": on_node},
         {**pod("13", phase="Running", ready="True"), "spec": on_node}]
     wanted[8]["metadata"]["creationTimestamp"] = T.format(5)
-    ranked = sorted(reversed(wanted), key=pods.rank)
+    ranked = sorted(wanted, key=pods.rank)
     # who does not say since when it is ready is ready since the beginning of time
     assert [one["metadata"]["name"] for one in ranked] == [f"{number:02}" for number in range(1, 14)]
     assert pods.restarts(wanted[6]) == (4, 0)
@@ -105,7 +105,8 @@ def test_a_job_is_finished_when_it_says_so() -> None:
     ({"effect": "NoSchedule", "key": "k", "operator": "Equal", "value": "5"}, [True, False]),
     ({"key": "k", "operator": "Gt", "value": "4"}, [True, False]), ({"key": "k", "operator": "Gt", "value": "5"}, [False, False]),
     ({"key": "k", "operator": "Lt", "value": "6"}, [True, False]), ({"key": "k", "operator": "Lt", "value": "5"}, [False, False]),
-    ({"key": "k", "operator": "Lt", "value": "06"}, [False, False]), ({"key": "x", "operator": "Lt", "value": "6"}, [False, False]),
+    ({"key": "k", "operator": "Lt", "value": "06"}, [False, False]),
+    ({"key": "x", "operator": "Lt", "value": "6"}, [False, False]),
 ])
 def test_which_taints_a_toleration_covers(toleration: dict[str, str], covered: list[bool]) -> None:
     """Given tolerations and two taints, the second without a value / then each covers these."""
@@ -166,7 +167,8 @@ def test_what_is_said_of_claims_and_volumes() -> None:
     assert (volumes.requested({"spec": {}}), volumes.capacity({"spec": {}})) == (0, 0)
     assert volumes.has_access_modes(volume, claim)
     assert not volumes.has_access_modes({"spec": {"accessModes": ["A"]}}, claim)
-    assert (volumes.has_same_mode(volume, claim), volumes.has_same_mode({"spec": {"volumeMode": "Block"}}, claim)) == (True, False)
+    assert volumes.has_same_mode(volume, claim)
+    assert not volumes.has_same_mode({"spec": {"volumeMode": "Block"}}, claim)
     annotated = {**claim, "metadata": {"annotations": {"volume.beta.kubernetes.io/storage-class": ""}}}
     assert [volumes.class_of(claim), volumes.class_of(volume), volumes.class_of(annotated)] == ["s", "", ""]
     late = {"volumeBindingMode": "WaitForFirstConsumer"}
@@ -185,7 +187,8 @@ def test_what_is_said_of_claims_and_volumes() -> None:
             bound(namespace="ns", name="d"), bound(namespace="m", name="c"), volumes.is_bound_to({"spec": {}}, claim)] == [
         True, True, False, False, False, False]
     owner = {"metadata": {"name": "p", "namespace": "ns", "uid": "p"}, "spec": {"volumes": [
-        {"name": "x", "ephemeral": {}}, {"name": "y", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "z", "emptyDir": {}}]}}
+        {"name": "x", "ephemeral": {}}, {"name": "y", "persistentVolumeClaim": {"claimName": "c"}},
+        {"name": "z", "emptyDir": {}}]}}
     assert list(volumes.claim_names(owner)) == [("p-x", True), ("c", False)]
     assert volumes.not_for_pod(owner, claim) == "PVC ns/c was not created for pod ns/p (pod is not owner)"
     owned = {"metadata": {"ownerReferences": [{"uid": "p", "controller": True}]}}
@@ -199,7 +202,7 @@ def test_an_answer_as_people_and_programs_read_it() -> None:
     change = Change("Add", "node/n", "add a node", {"cpu": "1"})
     reason = Reason("Fit", "no room", (change,), 3)
     attempts = (Attempt(1, "t1", "r1", "m1"), Attempt(2, "t2", "r2", "m2", (Reason("P", "q"),)))
-    places = tuple(Place(f"n{number}", (reason, Reason("X", "y"))) for number in range(5)) + (Place("m", ()),)
+    places = (*tuple(Place(f"n{number}", (reason, Reason("X", "y"))) for number in range(5)), Place("m", ()))
     answer = Answer("pod/a", "Pending", "waits", (reason,), attempts, places, (change, change), ((change,),), (
         Answer("pod/b", "Held", "waits too", attempts=(Attempt(0, "t", "r", "m"),)),))
     assert str(answer) == """pod/a waits
