@@ -145,9 +145,9 @@ def test_what_a_selector_asks_for(requirement: dict[str, Any], errors: list[str]
 
 def test_an_empty_selector_asks_for_nothing() -> None:
     """Given selectors / then one without labels and expressions is empty."""
-    assert [validation.is_empty_selector(one) for one in (
-        {}, {"matchLabels": {}, "matchExpressions": []}, {"matchLabels": {"a": "b"}}, {"matchExpressions": [{}]})] == [
-        True, True, False, False]
+    selectors: list[dict[str, Any]] = [
+        {}, {"matchLabels": {}, "matchExpressions": []}, {"matchLabels": {"a": "b"}}, {"matchExpressions": [{}]}]
+    assert [validation.is_empty_selector(one) for one in selectors] == [True, True, False, False]
 
 
 def test_conditions_are_unique_and_complete() -> None:
@@ -159,7 +159,8 @@ def test_conditions_are_unique_and_complete() -> None:
     long = {**good, "reason": "R" * 1025, "message": "é" * 16_384 + "x"}
     assert told(validation.conditions([long], "c")) == [
         "c[0].reason: Too long: may not be more than 1024 bytes", "c[0].message: Too long: may not be more than 32768 bytes"]
-    bad = [good, {**good, "status": "Maybe"}, {"observedGeneration": -1}, {**good, "type": "-", "reason": "1"}]
+    bad: list[dict[str, Any]] = [
+        good, {**good, "status": "Maybe"}, {"observedGeneration": -1}, {**good, "type": "-", "reason": "1"}]
     found = validation.conditions(bad, "c")
     assert told(found) == [
         'c[1]: Duplicate value: "Ready"',
@@ -191,10 +192,10 @@ def test_blocks_of_gangs() -> None:
     assert blocks.validate_policy({"gang": {}}, "p") == []
     assert told(blocks.validate_mode({"single": {}, "all": {}}, "m")) == [
         'm: Invalid value: "{single, all}": must specify exactly one of: `single`, `all`']
-    assert [blocks.policy_of(one) for one in (None, {}, {"basic": {}}, {"gang": {}}, {"basic": {}, "gang": {}})] == [
-        None, None, "basic", "gang", "basic"]
-    assert [blocks.mode_of(one) for one in (None, {}, {"single": {}}, {"all": {}}, {"single": {}, "all": {}})] == [
-        None, None, "single", "all", "single"]
+    policies: list[dict[str, Any] | None] = [None, {}, {"basic": {}}, {"gang": {}}, {"basic": {}, "gang": {}}]
+    assert [blocks.policy_of(one) for one in policies] == [None, None, "basic", "gang", "basic"]
+    modes: list[dict[str, Any] | None] = [None, {}, {"single": {}}, {"all": {}}, {"single": {}, "all": {}}]
+    assert [blocks.mode_of(one) for one in modes] == [None, None, "single", "all", "single"]
     assert told(blocks.validate_mode_for_policy("all", "basic", "m")) == [
         'm: Invalid value: "": the disruptionMode `all` is not supported with the Basic scheduling policy']
     assert blocks.validate_mode_for_policy("all", "gang", "m") == blocks.validate_mode_for_policy("single", "basic", "m") == []

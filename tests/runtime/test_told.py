@@ -66,8 +66,8 @@ def test_which_pods_go_first() -> None:
     and name.
     """
     on_node = {"nodeName": "n"}
-    restarted = {"containerStatuses": [{"restartCount": 1}, {"restartCount": 4}]}
-    sidecar = {"initContainerStatuses": [{"name": "s", "restartCount": 9}, {"name": "i", "restartCount": 50}]}
+    restarted: dict[str, Any] = {"containerStatuses": [{"restartCount": 1}, {"restartCount": 4}]}
+    sidecar: dict[str, Any] = {"initContainerStatuses": [{"name": "s", "restartCount": 9}, {"name": "i", "restartCount": 50}]}
     beside = {"initContainers": [{"name": "s", "restartPolicy": "Always"}, {"name": "i"}]}
     wanted = [
         pod("01"), pod("02", phase="Unknown"), pod("03", phase="Running"), pod("04", ready="True", since=1, phase="Running"),

@@ -67,7 +67,6 @@ async def test_a_queue_says_what_is_in_it() -> None:
     queue.add_after("past", -1)
     assert [line for line in queue.explain() if ": s " in line] == []
     assert len(queue) == 3
-    assert not queue.is_shut_down
     queue.shut_down()
     assert queue.is_shut_down
     assert list(queue.explain()) == ["q: 0 queued, 2 in work"]

@@ -33,7 +33,8 @@ def _conversation(kind: str, steps: list[Any]) -> list[Any]:
     """The owners after each step (manager, what it does, a tree, and perhaps a sub-resource), or
     the refusal.
     """
-    manager, live, told = _manager(kind), None, []
+    manager, live = _manager(kind), None
+    told: list[Any] = []
     for number, (name, verb, sent, *subresource) in enumerate(steps):
         options = {"manager": name, "now": f"2026-01-01T00:00:{number:02}Z", "subresource": "".join(subresource)}
         tree = json.loads(json.dumps(sent))
