@@ -95,7 +95,7 @@ def _write_json(value: Json) -> bytes:
 def _read_time(data: bytes, show: Callable[[float], str]) -> Json:
     parts = dict(wire.fields(data))
     seconds, nanos = (wire.signed(int(parts.get(number, 0) or 0)) for number in (1, 2))
-    return show(seconds + nanos / 1e9) if seconds or nanos else None
+    return show(seconds + nanos // 1000 / 1e6) if seconds or nanos else None  # what Go prints is cut off, not rounded
 
 
 def _write_time(value: str | None) -> bytes:
