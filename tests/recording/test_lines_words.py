@@ -7,7 +7,8 @@ import pytest
 
 from fakekube.apimachinery.http import Frame, MetFault
 from fakekube.recording import lines, masking
-from fakekube.recording.exchanges import RecordingError, parse
+from fakekube.recording.exchanges import parse
+from fakekube.recording.lines import RecordingError
 
 CLUSTER = {"type": "cluster", "format": "fakekube-recording/1", "cluster": "0"}
 REQUEST = {"type": "request", "cluster": "0", "number": 1, "time": 0, "method": "GET", "path": "/", "code": 200}

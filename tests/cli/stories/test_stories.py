@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cli.stories.stories import FOLDER, STORIES, told
+from fakekube.cli.demos.commands import STORIES
+from tests.cli.stories.stories import FOLDER, told
 
 
 @pytest.mark.parametrize("name", STORIES)
