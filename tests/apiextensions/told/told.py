@@ -1,4 +1,4 @@
-"""What is said of schemas, columns, paths and rules that are wrong, each with the words of upstream.
+"""What is said of schemas, columns, paths and rules that are wrong, in upstream's words.
 
 ``python -m tests.apiextensions.told.told`` writes it down again, for review.
 """
