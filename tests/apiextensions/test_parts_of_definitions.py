@@ -97,9 +97,10 @@ def test_names_that_are_taken(taken: Tree, reason: str, message: str, lost: list
     accepted, the last conflict is told, and nothing is served.
     """
     status = named(NAMES, taken=[{"kind": "Other", **taken}])
+    before: Tree = {"plural": "", "kind": ""}  # these two stay as they were
     assert status == {
-        "acceptedNames": {**{name: value for name, value in NAMES.items() if name not in lost},
-                          **{name: "" for name in ("plural", "kind") if name in lost}},
+        "acceptedNames": {name: before.get(name) if name in lost else value for name, value in NAMES.items()
+                          if name not in lost or name in before},
         "conditions": [condition("NamesAccepted", "False", reason, message),
                        condition("Established", "False", "NotAccepted", "not all names are accepted")]}
     assert established_status({"status": status}, "now") is None

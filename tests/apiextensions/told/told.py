@@ -30,6 +30,7 @@ def ruled(schema: dict[str, Any], **rule: Any) -> dict[str, Any]:
     return {**schema, f"{P}validations": [{"rule": "true", **rule}]}
 
 
+IN_JUNCTORS: list[dict[str, Any]] = [{"properties": {"b": {}}}, {"type": "string"}, {"required": ["a"]}]
 SPECS: list[dict[str, Any]] = [
     {}, {"type": "null"}, {"type": "x"}, {"type": "array"}, {"type": "array", "items": [TEXT]}, {"type": "array", "items": []},
     {"type": "array", "items": {}}, {"type": "array", "items": TEXT, "uniqueItems": True}, {"type": "object",
@@ -74,8 +75,7 @@ SPECS: list[dict[str, Any]] = [
     mapped({**fields(a={"type": "object"}), "required": ["a"]}, "a"),
     mapped({**fields(a={"type": "array", "items": TEXT}), "required": ["a"]}, "a"),
     {"type": "array", f"{P}list-type": "map", f"{P}list-map-keys": ["a"]},
-    *({**fields(a=TEXT), junctor: [below]} for junctor in ("allOf", "anyOf", "oneOf") for below in (
-        {"properties": {"b": {}}}, {"type": "string"}, {"required": ["a"]})),
+    *({**fields(a=TEXT), junctor: [below]} for junctor in ("allOf", "anyOf", "oneOf") for below in IN_JUNCTORS),
     {**fields(a=TEXT), "not": {"properties": {"b": {}}}}, {**fields(a=TEXT), "not": {"items": {"properties": {"b": {}}}}},
     *({**fields(a=TEXT), "anyOf": [{name: value}]} for name, value in (
         ("title", "a"), ("description", "a"), ("default", "a"), ("additionalProperties", True), ("additionalProperties", False),
