@@ -145,7 +145,7 @@ async def test_nodes_have_the_capacity_that_they_are_given() -> None:
     """
     async with Cluster(nodes=0, clock="manual") as cluster:
         tasks, given = Tasks(), {"nodes": 2, "node_capacity": {"cpu": "2", "pods": "5"}}
-        client, clock = Client(InProcess(cluster.apiserver)), cast(Any, cluster.apiserver.clock)
+        client, clock = Client(InProcess(cluster.apiserver)), cast("Any", cluster.apiserver.clock)
         tasks.spawn(run_components(client, [Kubelet()], version="1.37", options=given, clock=clock), "kubelet")
         await cluster.advance(5)
         await tasks.close()
