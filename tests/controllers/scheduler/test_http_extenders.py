@@ -113,13 +113,11 @@ async def test_an_answer_that_makes_no_sense_says_so(server: Server, call: str, 
     and how.
     """
     made = extender(server)
+    calls = {
+        "filter": lambda: made.filter(POD, NODES), "prioritize": lambda: made.prioritize(POD, NODES),
+        "bind": lambda: made.bind(POD, "a"), "preempt": lambda: made.process_preemption(POD, {"a": []}, {})}
     with pytest.raises(ExtenderError) as failed:
-        if call == "preempt":
-            await made.process_preemption(POD, {"a": []}, {})
-        elif call == "bind":
-            await made.bind(POD, "a")
-        else:
-            await getattr(made, call)(POD, NODES)
+        await calls[call]()
     assert str(failed.value) == text
 
 

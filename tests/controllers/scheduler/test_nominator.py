@@ -16,7 +16,8 @@ def made(name: str = "p", nominated: str = "") -> PodInfo:
 
 
 def nodes(nominator: Nominator) -> dict[str, list[str]]:
-    return {name: [each.pod["metadata"]["name"] for each in nominator.nominated_pods_for_node(name)] for name in nominator.nodes()}
+    found = {name: nominator.nominated_pods_for_node(name) for name in nominator.nodes()}
+    return {name: [each.pod["metadata"]["name"] for each in pods] for name, pods in found.items()}
 
 
 @pytest.mark.parametrize(("info", "nominated", "expected"), [
