@@ -175,7 +175,7 @@ def test_a_callbacks_code_ends_what_would_run_on() -> None:
 
 
 @pytest.mark.parametrize(("answer", "text"), [
-    ({"exit-cod": 1}, "the callback said 'exit-cod', which is not known"),
+    ({"exit-code": 1, "exit-cod": 1, "xyz": 2}, "the callback said 'exit-cod', which is not known"),
     ({"start-delay": "1s"}, "the callback said 'start-delay', which is not known"),
     (1.5, "the callback returned 1.5, which is no outcome"),
     ("x", "the callback returned 'x', which is no outcome"),
