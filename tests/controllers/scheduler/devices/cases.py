@@ -41,7 +41,10 @@ def devices(*names: Any) -> Any:
     return [device(name) for name in names]
 
 
-def slice_of(listed: Any, *, node: Any = "n1", pool: Any = "p", name: Any = None, generation: Any = 1, of: Any = 1, driver: Any = DRIVER, **spec: Any) -> Any:
+def slice_of(
+    listed: Any, *, node: Any = "n1", pool: Any = "p", name: Any = None, generation: Any = 1, of: Any = 1, driver: Any = DRIVER,
+    **spec: Any,
+) -> Any:
     """A ResourceSlice: one of ``of``; on a node unless ``spec`` says otherwise."""
     where = {} if {"allNodes", "nodeSelector", "perDeviceNodeSelection"} & spec.keys() else {"nodeName": node}
     metadata = {"name": name or f"{pool}-{generation}", "uid": name or f"{driver}/{pool}/{generation}", "resourceVersion": "1"}
@@ -55,7 +58,7 @@ def device_class(name: Any = "gpu", selectors: Any = (), config: Any = ()) -> An
     return {"metadata": {"name": name}, "spec": spec | ({"config": list(config)} if config else {})}
 
 
-def body(count: Any = 1, cls="gpu", selectors: Any = (), mode: Any = "ExactCount", **rest: Any) -> Any:
+def body(count: Any = 1, cls: Any = "gpu", selectors: Any = (), mode: Any = "ExactCount", **rest: Any) -> Any:
     """What one request asks for."""
     found = {"deviceClassName": cls, "allocationMode": mode, **rest}
     if mode == "ExactCount":
@@ -91,7 +94,9 @@ def allocation(*names: Any, pool: Any = "p", driver: Any = DRIVER, **more: Any) 
     return {"devices": {"results": results}}
 
 
-def allocator(slices: Any, classes: Any = None, allocated: Any = (), max_work: Any = 400_000, spawn: Any = None, **features: Any) -> Any:
+def allocator(
+    slices: Any, classes: Any = None, allocated: Any = (), max_work: Any = 400_000, spawn: Any = None, **features: Any,
+) -> Any:
     """An allocator of such a cluster."""
     known = {each["metadata"]["name"]: each for each in classes or [device_class()]}
     on = Features(**features)
