@@ -1,6 +1,7 @@
 """A profile with its plugins and no cluster: nobody gives claims or devices."""
 
 from types import SimpleNamespace
+from typing import Any
 
 from fakekube_controllers.scheduler.cycle import Algorithm
 from fakekube_controllers.scheduler.plugins.registry import default_plugins, in_tree_registry
@@ -14,7 +15,7 @@ CONTEXT = SimpleNamespace(
     lister=lambda _: NO_OBJECTS)
 
 
-def framework(*more, without=()):
+def framework(*more: Any, without: Any = ()) -> Any:
     """The default profile, with more plugins (classes) and without some (names)."""
     registry = in_tree_registry() | {plugin.name: plugin for plugin in more}
     plugins = default_plugins(CONTEXT.enabled) | {plugin.name: 1 for plugin in more}
@@ -22,11 +23,11 @@ def framework(*more, without=()):
     return Framework(SCHEDULER_NAME, Shared(CONTEXT), registry, selection)
 
 
-def algorithm(*more, groups_nodes=True, without=()):
+def algorithm(*more: Any, groups_nodes: Any = True, without: Any = ()) -> Any:
     """The algorithm of such a profile."""
     return Algorithm(framework(*more, without=without), groups_nodes=groups_nodes)
 
 
-def plugin(made, **args):
+def plugin(made: Any, **args: Any) -> Any:
     """A plugin on its own, of its class."""
     return made(args, framework())

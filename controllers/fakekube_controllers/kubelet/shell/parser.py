@@ -126,8 +126,8 @@ def _tokens(text: str) -> Iterator[Token]:
         elif operator is not None and not (pieces and operator[0][0].isdigit()):
             position = operator.end()
         else:
-            piece, position = _piece(text, position)
-            pieces.append(piece)
+            found, position = _pieces(text, position)
+            pieces += found
             continue
         if pieces:
             yield Token("", tuple(pieces))
@@ -138,33 +138,36 @@ def _tokens(text: str) -> Iterator[Token]:
         yield Token("", tuple(pieces))
 
 
-def _piece(text: str, position: int) -> tuple[tuple[str, bool], int]:
-    """One piece of a word: quoted, escaped, or bare."""
+def _pieces(text: str, position: int) -> tuple[list[tuple[str, bool]], int]:
+    """The next part of a word: quoted, escaped, or bare."""
     character = text[position]
     if character == "'":
         end = text.find("'", position + 1)
         if end < 0:
             raise BadScript("syntax error: unterminated quoted string")
-        return (text[position + 1:end], False), end + 1
+        return [(text[position + 1:end], False)], end + 1
     if character == '"':
         return _double_quoted(text, position + 1)
     if character == "\\":
-        return (text[position + 1:position + 2], False), position + 2
+        return [(text[position + 1:position + 2], False)], position + 2
     end = position + 1
     while end < len(text) and text[end] not in " \t\r\n'\"\\;&|<>":
         end += 1
-    return (text[position:end], True), end
+    return [(text[position:end], True)], end
 
 
-def _double_quoted(text: str, position: int) -> tuple[tuple[str, bool], int]:
-    taken: list[str] = []
+def _double_quoted(text: str, position: int) -> tuple[list[tuple[str, bool]], int]:
+    """Begins with an empty piece that is not replaced: a quoted word is no keyword."""
+    found = [("", False)]
+    start = position
     while position < len(text):
         character = text[position]
         if character == '"':
-            return ("".join(taken), True), position + 1
+            return [*found, (text[start:position], True)], position + 1
         if character == "\\" and text[position + 1:position + 2] in ('"', "\\", "$", "`"):
+            found += [(text[start:position], True), (text[position + 1:position + 2], False)]
             position += 1
-        taken.append(text[position])
+            start = position + 1
         position += 1
     raise BadScript("syntax error: unterminated quoted string")
 

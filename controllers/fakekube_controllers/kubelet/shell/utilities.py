@@ -87,8 +87,9 @@ async def _tar(session: Session, words: Sequence[str], io: Io) -> int:
     the output.
     """
     files, directory, paths = session.files, "/", list[str]()
+    words = [word for word in words if not word.startswith("--")]
     flags = words[0].lstrip("-") if words else ""
-    rest = iter([word for word in words[1:] if not word.startswith("--")])
+    rest = iter(words[1:])
     for word in rest:
         if word == "-C":
             directory = next(rest, "/")

@@ -7,6 +7,7 @@ its like) would make two histories of one seed.
 """
 
 import base64
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -90,7 +91,11 @@ def _printf(form: str, *values: Any) -> str:
 
 
 def _print(*values: Any) -> str:
-    return "".join(shown(value) for value in values)
+    """As Go's Sprint: a space between two values of which neither is a text."""
+    parts = [shown(value) for value in values[:1]]
+    for before, value in itertools.pairwise(values):
+        parts += ["" if isinstance(before, str) or isinstance(value, str) else " ", shown(value)]
+    return "".join(parts)
 
 
 def _integer(value: Any) -> int:

@@ -15,6 +15,7 @@ TOKEN = re.compile(r"""\s*(?:
     | (?P<field>(?:\.[A-Za-z_]\w*)+) | (?P<variable>\$\w*(?:\.[A-Za-z_]\w*)*) | (?P<word>[A-Za-z_]\w*)
     | (?P<sign>:=|=|\||\(|\)|,|\.)
 )""", re.VERBOSE)
+COMMENT = re.compile(r"(?:-\s)?/\*")
 KEYWORDS = ("if", "range", "with", "else", "end", "define", "block", "template", "break", "continue")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "'": "'"}
 
@@ -96,6 +97,10 @@ def _split(text: str) -> Iterator[tuple[str, str, int]]:
 
 def _end_of_action(text: str, position: int, line: int) -> int:
     quote = ""
+    if comment := COMMENT.match(text, position):
+        position = text.find("*/", comment.end())
+        if position < 0:
+            raise TemplateError(f"line {line}: unclosed comment")
     while position < len(text):
         char = text[position]
         if quote:
@@ -114,6 +119,7 @@ def _end_of_action(text: str, position: int, line: int) -> int:
 class _Parser:
     def __init__(self, parts: list[tuple[str, str, int]], functions: Collection[str]) -> None:
         self._parts, self._at, self._functions = parts, 0, functions
+        self._ranges = 0  # around what is read
         self.defined: dict[str, list[Node]] = {}
 
     def block(self, ends: Collection[str]) -> tuple[list[Node], str]:
@@ -142,12 +148,19 @@ class _Parser:
         return nodes, ""
 
     def _define(self, rest: str, line: int) -> None:
-        name = _Action(rest, line, self._functions).literal()
+        self._body_of(_Action(rest, line, self._functions).literal())
+
+    def _body_of(self, name: str) -> None:
+        """Read a template of its own: a range around it is not one for it."""
+        around, self._ranges = self._ranges, 0
         self.defined[name], _ = self.block(("end",))
+        self._ranges = around
 
     def _node(self, word: str, content: str, line: int) -> Node:
         rest = content[len(word):]
         if word in ("break", "continue"):
+            if not self._ranges:
+                raise TemplateError(f"line {line}: {{{{{word}}}}} outside {{{{range}}}}")
             return Node(word, line)
         if word == "template":
             action = _Action(rest, line, self._functions)
@@ -157,12 +170,14 @@ class _Parser:
             action = _Action(rest, line, self._functions)
             name = action.literal()
             pipeline = action.pipeline()
-            self.defined[name], _ = self.block(("end",))
+            self._body_of(name)
             return Node("template", line, name, pipeline)
         if not word:
             return Node("action", line, pipeline=_Action(content, line, self._functions).whole())
         node = Node(word, line, pipeline=_Action(rest, line, self._functions).whole())
+        self._ranges += word == "range"
         node.body, end = self.block(("else", "end"))
+        self._ranges -= word == "range"
         if end.startswith("else"):
             node.otherwise = self._otherwise(end[4:].strip(), line)
         return node

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+from typing import Any
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ from fakekube.composition.snapshot import decode
 from tests.controllers.world import NAMESPACE, job_manifest
 
 
-def stage(name, kind="Pod", *, when=(), **spec):
+def stage(name: str, kind: str = "Pod", *, when: Any = (), **spec: Any) -> Any:
     """A Stage; ``when`` are its requirements as (key, operator, values...)."""
     expressions = [
         {"key": key, "operator": operator, **({"values": values} if values else {})} for key, operator, *values in when]
@@ -57,11 +58,11 @@ GO = stage("go", when=[(".metadata.deletionTimestamp", "Exists")], next={
     "event": {"type": "Normal", "reason": "Gone", "message": "{{ .metadata.name }} goes"}})
 
 
-def cluster_with(*stages, **options):
+def cluster_with(*stages: Any, **options: Any) -> Any:
     return Cluster(**{"nodes": 1, "clock": "manual", **options}, load=yaml.safe_dump_all(stages))
 
 
-async def create(cluster, name="p", **metadata):
+async def create(cluster: Any, name: str = "p", **metadata: Any) -> None:
     await cluster.client.create(PODS, {"metadata": {"name": name, "namespace": NAMESPACE, **metadata}, "spec": {
         "nodeName": "node-0", "containers": [{"name": "main", "image": "busybox"}]}})
     await cluster.settle()

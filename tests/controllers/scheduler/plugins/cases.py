@@ -1,5 +1,7 @@
 """Nodes and pods for plugins, and a profile that has nothing but them."""
 
+from typing import Any
+
 from fakekube.apimachinery import meta
 from fakekube_controllers.scheduler.framework.snapshot import NodeMap, Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
@@ -12,48 +14,53 @@ HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 class Objects:
     """A lister of what the test has put there."""
 
-    def __init__(self, objects):
+    def __init__(self, objects: Any) -> None:
         self.objects, self.indices = objects, {}
 
-    def get(self, namespace, name):
+    def get(self, namespace: Any, name: Any) -> Any:
         found = (each for each in self.objects if meta.key_of(each) == (namespace, name))
         return next(found, None)
 
-    def list(self, namespace="", selector=None):
+    def list(self, namespace: Any = "", selector: Any = None) -> Any:
         listed = [each for each in self.objects if namespace in ("", meta.namespace_of(each))]
         return [each for each in listed if selector is None or selector.matches(meta.labels_of(each))]
 
-    def add_index(self, name, function):
+    def add_index(self, name: Any, function: Any) -> Any:
         self.indices[name] = function
 
-    def by_index(self, name, value):
+    def by_index(self, name: Any, value: Any) -> Any:
         return [each for each in self.objects if value in self.indices[name](each)]
 
 
 class Handle:
     """What plugins are given. ``objects`` by plural; ``gates`` are those that are on."""
 
-    client = clock = rng = nominator = None
+    client: Any = None
+    clock = rng = nominator = None
+    wait_for: Any = None
 
-    def __init__(self, nodes=(), *, gates=(), version="1.37", **objects):
+    def __init__(self, nodes: Any = (), *, gates: Any = (), version: Any = "1.37", **objects: Any) -> None:
         self.gates, self.version, self.objects = gates, version, objects
         self.snapshot = snapshot(*nodes)
 
-    def enabled(self, gate):
+    def enabled(self, gate: Any) -> Any:
         return gate in self.gates
 
-    def lister(self, resource):
+    def lister(self, resource: Any) -> Any:
         return Objects(self.objects.setdefault(resource.plural, []))
 
 
-def pod(name="p", labels=None, *, namespace="n", requests=None, **spec):
+def pod(name: Any = "p", labels: Any = None, *, namespace: Any = "n", requests: Any = None, **spec: Any) -> Any:
     """A pod with one container."""
     containers = spec.pop("containers", None) or [{"name": "c", "image": "i", "resources": {"requests": requests or {}}}]
     metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}/{name}", "labels": labels or {}}
     return {"metadata": metadata, "spec": {"containers": containers, **spec}, "status": {}}
 
 
-def node(name, *pods, labels=None, taints=(), unschedulable=False, status=None, **allocatable):
+def node(
+    name: Any, *pods: Any, labels: Any = None, taints: Any = (), unschedulable: Any = False, status: Any = None,
+    **allocatable: Any,
+) -> Any:
     """A node with pods on it; it has its hostname as a label."""
     info = NodeInfo(name)
     spec = {"taints": list(taints)} if taints else {}
@@ -68,12 +75,12 @@ def node(name, *pods, labels=None, taints=(), unschedulable=False, status=None, 
     return info
 
 
-def zoned(name, zone, *pods, **rest):
+def zoned(name: Any, zone: Any, *pods: Any, **rest: Any) -> Any:
     """A node of a zone."""
     return node(name, *pods, labels={HOSTNAME: name, ZONE: zone}, **rest)
 
 
-def snapshot(*nodes):
+def snapshot(*nodes: Any) -> Any:
     """A snapshot of these nodes."""
     images = {}
     for each in nodes:
@@ -83,12 +90,12 @@ def snapshot(*nodes):
     return Snapshot(NodeMap(nodes), images)
 
 
-def plugin_of(kind, handle, **args):
+def plugin_of(kind: Any, handle: Any, **args: Any) -> Any:
     """A plugin of a class."""
     return kind(args, handle)
 
 
-def statuses(plugin, of_pod, nodes, handle):
+def statuses(plugin: Any, of_pod: Any, nodes: Any, handle: Any) -> Any:
     """What the plugin says of each node: None, or code and text; of all at once where PreFilter
     rejects the pod or skips it.
     """
@@ -103,12 +110,12 @@ def statuses(plugin, of_pod, nodes, handle):
     return {each.name: said(plugin.filter(state, info, each)) for each in nodes}
 
 
-def said(status):
+def said(status: Any) -> Any:
     """A status as code and text; None for none."""
     return None if status is None else (status.code, status.message)
 
 
-def scores(plugin, of_pod, nodes, handle):
+def scores(plugin: Any, of_pod: Any, nodes: Any, handle: Any) -> Any:
     """The normalized scores by node, or "skipped"."""
     handle.snapshot = snapshot(*nodes)
     state, info = CycleState(), pod_info(of_pod)
@@ -126,7 +133,7 @@ def scores(plugin, of_pod, nodes, handle):
     return result
 
 
-def hints(plugin, resource, action, of_pod, old, new):
+def hints(plugin: Any, resource: Any, action: Any, of_pod: Any, old: Any, new: Any) -> Any:
     """Whether an event may help, by the plugin's registration: None where it registers no such
     event, else QUEUE or SKIP by name.
     """
@@ -136,7 +143,7 @@ def hints(plugin, resource, action, of_pod, old, new):
     return None
 
 
-def other(obj, **changes):
+def other(obj: Any, **changes: Any) -> Any:
     """Another state of an object: metadata, spec or status changed."""
     return {**obj, **{part: {**obj.get(part, {}), **change} for part, change in changes.items()}}
 
@@ -146,12 +153,12 @@ def other(obj, **changes):
 NAMES = ["a1", "a2", "b1", "b2", "c1"]
 
 
-def fresh(names=NAMES):
+def fresh(names: Any = NAMES) -> Any:
     """Empty nodes by name, each in the zone of its first letter."""
     return {name: zoned(name, name[0]) for name in names}
 
 
-def stepped(nodes, step, number, make):
+def stepped(nodes: Any, step: Any, number: Any, make: Any) -> Any:
     """The nodes after a pod came, which ``make`` makes of a name and what it is like, or went, or
     after a node moved to another zone, or out of all.
     """

@@ -116,7 +116,7 @@ def budget(allowed: int, **labels: str) -> dict[str, Any]:
 def labelled(name: str, **labels: str) -> PodInfo:
     """A pod with labels."""
     info = pod(name)
-    info.pod["metadata"]["labels"] = labels  # type: ignore[index]
+    info.pod["metadata"]["labels"] = labels
     return info
 
 
@@ -142,9 +142,9 @@ def test_the_node_where_least_is_lost() -> None:
 
     low, high = victim(pod("low")), victim(pod("high", priority=5))
     late = pod("late")
-    late.pod["status"]["startTime"] = "2026-01-02T00:00:00Z"  # type: ignore[index]
+    late.pod["status"]["startTime"] = "2026-01-02T00:00:00Z"
     early = pod("early")
-    early.pod["status"]["startTime"] = "2026-01-01T00:00:00Z"  # type: ignore[index]
+    early.pod["status"]["startTime"] = "2026-01-01T00:00:00Z"
     assert best_candidate([on("a", low, violations=1), on("b", high)]).node_name == "b"
     assert best_candidate([on("a", high), on("b", low, low)]).node_name == "b"
     assert best_candidate([on("a", low, low), on("b", low)]).node_name == "b"
@@ -157,10 +157,20 @@ def test_terminating_by_preemption() -> None:
     it is going because of that; before, or for another reason, it is not.
     """
     info = pod("a")
-    info.pod["status"]["conditions"] = [  # type: ignore[index]
+    info.pod["status"]["conditions"] = [
         {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]
     assert not is_terminating_by_preemption(info.pod)
-    info.pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"  # type: ignore[index]
+    info.pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert is_terminating_by_preemption(info.pod)
-    info.pod["status"]["conditions"][0]["reason"] = "EvictionByEvictionAPI"  # type: ignore[index]
+    info.pod["status"]["conditions"][0]["reason"] = "EvictionByEvictionAPI"
     assert not is_terminating_by_preemption(info.pod)
+
+
+def test_fewer_pods_are_better_however_low_their_priority() -> None:
+    """Given candidates whose pods have the lowest priority that there is / then fewer pods are less
+    of a loss than more.
+    """
+    lowest = victim(pod("lowest", priority=-(2**31)))
+    low = victim(pod("low", priority=-(2**31) + 1))
+    assert best_candidate([Candidate("a", (low, low), 0), Candidate("b", (low,), 0)]).node_name == "b"
+    assert best_candidate([Candidate("a", (lowest, lowest), 0), Candidate("b", (lowest,), 0)]).node_name == "b"
