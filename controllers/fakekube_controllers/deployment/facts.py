@@ -125,7 +125,7 @@ def revision_of(obj: ReadOnlyTree) -> int | None:
 
 def max_revision(sets: Iterable[ReadOnlyTree]) -> int:
     """The highest revision; 0 for none."""
-    return max((revision_of(one) or 0 for one in sets), default=0)
+    return max([0, *(revision_of(one) or 0 for one in sets)])
 
 
 def last_revision(sets: Iterable[ReadOnlyTree]) -> int:

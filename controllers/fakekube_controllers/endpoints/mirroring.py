@@ -17,7 +17,7 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import backends
 from fakekube_controllers.endpoints.endpointscontroller import LEADER
 from fakekube_controllers.endpoints.hashes import slice_port_hash
-from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME, identity, port_key, prefix, same_state
+from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME, identity, port_key, same_state
 from fakekube_controllers.endpoints.slicetracker import SliceTracker
 from fakekube_controllers.endpoints.subsets import repack
 
@@ -157,7 +157,7 @@ def _empty(endpoints: Tree, family: str, ports: list[Tree]) -> Tree:
     carried = {**meta.labels_of(endpoints), SERVICE_NAME: meta.name_of(endpoints), MANAGED_BY: MANAGER}
     return {
         "metadata": {
-            "generateName": prefix(meta.name_of(endpoints)), "namespace": meta.namespace_of(endpoints), "labels": carried,
+            "generateName": f"{meta.name_of(endpoints)}-", "namespace": meta.namespace_of(endpoints), "labels": carried,
             "annotations": {
                 key: value for key, value in meta.annotations_of(endpoints).items()
                 if key not in (backends.TRIGGER_TIME, LAST_APPLIED)},

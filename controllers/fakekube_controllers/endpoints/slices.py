@@ -8,7 +8,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import meta, names
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.runtime import pods
@@ -212,7 +212,7 @@ class Planner:
     def _empty(self, family: str, ports: list[Tree]) -> Tree:
         return {
             "metadata": {
-                "generateName": prefix(meta.name_of(self.service)), "namespace": meta.namespace_of(self.service),
+                "generateName": f"{meta.name_of(self.service)}-", "namespace": meta.namespace_of(self.service),
                 "labels": self.labels(), "ownerReferences": [meta.controller_reference(self.service)],
             },
             "addressType": family, "ports": ports, "endpoints": [],
@@ -242,11 +242,6 @@ class Planner:
             hints["forNodes"] = [{"name": endpoint["nodeName"]}]
         bare = {key: value for key, value in endpoint.items() if key != "hints"}
         return bare | ({"hints": hints} if hints else {})
-
-
-def prefix(name: str) -> str:
-    """What the generated name of a slice begins with."""
-    return name if names.dns1123_subdomain(f"{name}-x") else f"{name}-"
 
 
 def _is_like(present: Tree, placeholder: Tree) -> bool:
