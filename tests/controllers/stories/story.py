@@ -1,7 +1,8 @@
 """A story: a cluster, what is done to it, and everything that was written and said meanwhile.
 
-``python -m tests.controllers.stories.story [NAME...]`` plays them and writes down what happened,
-for review: the difference to what stood there is the change in behaviour.
+``python -m tests.controllers.stories.story [FILE...]`` plays these files, or those of this folder,
+and writes down what happened, for review: the difference to what stood there is the change in
+behaviour. Stories of an add-on stand in a folder of its own tests.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.composition.cluster import Cluster
 from fakekube.testing.explain import offset
@@ -28,21 +30,40 @@ SUFFIX_LENGTH = 5
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-def stories() -> list[str]:
-    """The names of all."""
-    return sorted(file.stem for file in FOLDER.glob("*.yaml"))
+def stories(folder: Path = FOLDER) -> list[str]:
+    """The names of all in a folder."""
+    return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
-async def play(name: str) -> list[str]:
-    """What happened, a line for each write, each field that it changed, and each Event."""
-    story = yaml.load((FOLDER / f"{name}.yaml").read_text(), yaml.CSafeLoader)
+async def play(name: str, folder: Path = FOLDER) -> list[str]:
+    """What happened, a line for each write, each field that it changed, and each Event; at last
+    what was refused.
+    """
+    story = yaml.load((folder / f"{name}.yaml").read_text(), yaml.CSafeLoader)
     async with Cluster(**{"nodes": 1, "clock": "manual", **story.get("options", {})}) as cluster:
         await cluster.settle()
-        began = cluster.apiserver.storage.revision
+        began, refused = cluster.apiserver.storage.revision, list[str]()
         for step in story["steps"]:
-            await _step(cluster, step)
+            if "refused" in step:
+                refused += [line for each in step["refused"] for line in await _refused(cluster, each)]
+            else:
+                await _step(cluster, step)
         await cluster.settle()
-        return list(_told(History.of(cluster), began, story.get("without", ())))
+        return [*_told(History.of(cluster), began, story.get("without", ())), *refused]
+
+
+async def _refused(cluster: Cluster, what: Tree) -> list[str]:
+    """Why an object is not created, or a step not done."""
+    try:
+        if "kind" in what:
+            resource = await cluster.client.resource(f"{what['kind']}.{what['apiVersion'].partition('/')[0]}")
+            await cluster.client.create(resource, what)
+        else:
+            await _step(cluster, what)
+    except APIError as error:
+        told = [f"    {each.get('reason')} {each.get('field')}: {each.get('message')}" for each in error.causes]
+        return [f"REFUSED {error.code} {error.reason}: {error.message}", *told]
+    return [f"ACCEPTED {_json(what)}"]
 
 
 async def _step(cluster: Cluster, step: Tree) -> None:
@@ -160,9 +181,9 @@ class _Names:
         return line
 
 
-async def _write_down(names: list[str]) -> None:
-    for name in names or stories():
-        (FOLDER / f"{name}.txt").write_text("\n".join(await play(name)) + "\n")
+async def _write_down(files: list[str]) -> None:
+    for file in [Path(each) for each in files] or [FOLDER / f"{name}.yaml" for name in stories()]:
+        file.with_suffix(".txt").write_text("\n".join(await play(file.stem, file.parent)) + "\n")
 
 
 if __name__ == "__main__":
