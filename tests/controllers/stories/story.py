@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ async def play(name: str, folder: Path = FOLDER) -> list[str]:
     what was refused.
     """
     story = yaml.load((folder / f"{name}.yaml").read_text(), yaml.CSafeLoader)
-    async with Cluster(**{"nodes": 1, "clock": "manual", **story.get("options", {})}) as cluster:
+    extra = [_addon(name, told) for name, told in story.get("addons", {}).items()]
+    async with Cluster(**{"nodes": 1, "clock": "manual", "extra": extra, **story.get("options", {})}) as cluster:
         await cluster.settle()
         began, refused = cluster.apiserver.storage.revision, list[str]()
         for step in story["steps"]:
@@ -52,12 +54,17 @@ async def play(name: str, folder: Path = FOLDER) -> list[str]:
         return [*_told(History.of(cluster), began, story.get("without", ())), *refused]
 
 
+def _addon(name: str, told: Tree | None) -> Any:
+    """An add-on with a configuration or with switches."""
+    addon = import_module(f"fakekube_controllers.{name}").addon
+    return addon(told) if name == "kueue" else addon(**told or {})
+
+
 async def _refused(cluster: Cluster, what: Tree) -> list[str]:
     """Why an object is not created, or a step not done."""
     try:
         if "kind" in what:
-            resource = await cluster.client.resource(f"{what['kind']}.{what['apiVersion'].partition('/')[0]}")
-            await cluster.client.create(resource, what)
+            await cluster.client.create(await cluster.client.for_object(what), what)
         else:
             await _step(cluster, what)
     except APIError as error:
