@@ -22,6 +22,7 @@ from fakekube.composition.cluster import Cluster
 from fakekube.testing.explain import offset
 from fakekube.testing.history import Change, History
 from fakekube.util.treediff import MISSING, differences
+from fakekube_controllers.kueue.admissionchecks.autoscaler import autoscaler
 
 FOLDER = Path(__file__).parent
 IGNORED = ("metadata.resourceVersion", "metadata.managedFields", "metadata.uid", "metadata.creationTimestamp",
@@ -38,7 +39,7 @@ def stories(folder: Path = FOLDER) -> list[str]:
 
 async def play(name: str, folder: Path = FOLDER) -> list[str]:
     """What happened, a line for each write, each field that it changed, and each Event; at last
-    what was refused.
+    what was refused, and the metrics that were looked at.
     """
     story = yaml.load((folder / f"{name}.yaml").read_text(), yaml.CSafeLoader)
     extra = [_addon(name, told) for name, told in story.get("addons", {}).items()]
@@ -48,6 +49,8 @@ async def play(name: str, folder: Path = FOLDER) -> list[str]:
         for step in story["steps"]:
             if "refused" in step:
                 refused += [line for each in step["refused"] for line in await _refused(cluster, each)]
+            elif "metrics" in step:
+                refused += [line for line in cluster.metrics.text().splitlines() if step["metrics"] in line]
             else:
                 await _step(cluster, step)
         await cluster.settle()
@@ -55,7 +58,9 @@ async def play(name: str, folder: Path = FOLDER) -> list[str]:
 
 
 def _addon(name: str, told: Tree | None) -> Any:
-    """An add-on with a configuration or with switches."""
+    """An add-on with a configuration or with switches; an autoscaler leaves all to the story."""
+    if name == "autoscaler":
+        return autoscaler(lambda _: None)
     addon = import_module(f"fakekube_controllers.{name}").addon
     return addon(told) if name == "kueue" else addon(**told or {})
 
