@@ -63,5 +63,6 @@ def test_a_locked_gate_stays_as_it_is(name: str) -> None:
     """
     usual = Features()._asdict()[name]
     gates({name: usual})
-    with pytest.raises(ConfigurationError, match=f"cannot set feature gate {name} to {str(not usual).lower()}, feature is locked"):
+    text = f"cannot set feature gate {name} to {str(not usual).lower()}, feature is locked to {str(usual).lower()}"
+    with pytest.raises(ConfigurationError, match=text):
         gates({name: not usual})
