@@ -54,7 +54,12 @@ async def play(name: str, folder: Path = FOLDER) -> list[str]:
             else:
                 await _step(cluster, step)
         await cluster.settle()
-        return [*_told(History.of(cluster), began, story.get("without", ())), *refused]
+        return [*happened(cluster, began, story.get("without", ())), *refused]
+
+
+def happened(cluster: Cluster, began: int, without: Sequence[str]) -> list[str]:
+    """What happened since a revision, but for what some user agents did."""
+    return list(_told(History.of(cluster), began, without))
 
 
 def _addon(name: str, told: Tree | None) -> Any:
