@@ -9,7 +9,7 @@ deletion (``deletionStrategy``), the environment and probes that Ray's container
 """
 
 from fakekube.client.resources import JOBS, PODS, SERVICES
-from fakekube.runtime import builder
+from fakekube.runtime import builder, predicates
 from fakekube.runtime.addon import AddOn
 from fakekube_controllers.ray.names import RAY_CLUSTERS, RAY_JOBS
 
@@ -19,9 +19,21 @@ def addon() -> AddOn:
     from fakekube.runtime import addontables
 
     clusters = (
-        builder.controller("raycluster").with_options(user_agent="kuberay-operator").for_(RAY_CLUSTERS).owns(PODS)
-        .owns(SERVICES).starts_with(RAY_CLUSTERS).complete("fakekube_controllers.ray.clusters:RayClusterReconciler"))
+        builder.controller("raycluster").with_options(user_agent="kuberay-operator")
+        .for_(RAY_CLUSTERS, predicate=_of_clusters()).owns(PODS).owns(SERVICES)
+        .starts_with(RAY_CLUSTERS).complete("fakekube_controllers.ray.clusters:RayClusterReconciler"))
     jobs = (
         builder.controller("rayjob").with_options(user_agent="kuberay-operator").for_(RAY_JOBS).owns(RAY_CLUSTERS)
         .owns(JOBS).starts_with(RAY_JOBS).complete("fakekube_controllers.ray.jobs:RayJobReconciler"))
     return AddOn("ray", manifests=tuple(addontables.definitions(__name__)), controllers=(clusters, jobs))
+
+
+def _of_clusters() -> predicates.Predicate:
+    """Not what the operator writes into the status, which would have it try again at once what has
+    just failed; but for a step of being suspended, which upstream looks at two seconds later.
+    """
+    from fakekube_controllers.ray.clusterstatus import suspend_status
+
+    return predicates.any_of(
+        predicates.generation_changed(), predicates.labels_changed(), predicates.annotations_changed(),
+        predicates.on_update(lambda old, new: suspend_status(old) != suspend_status(new)))

@@ -1,7 +1,8 @@
 """A story: a cluster, what is done to it, and everything that was written and said meanwhile.
 
-``python -m tests.controllers.stories.story [NAME...]`` plays them and writes down what happened,
-for review: the difference to what stood there is the change in behaviour.
+``python -m tests.controllers.stories.story [FILE...]`` plays these files, or those of this folder,
+and writes down what happened, for review: the difference to what stood there is the change in
+behaviour. Stories of an add-on stand in a folder of its own tests.
 """
 
 import asyncio
@@ -9,16 +10,19 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.composition.cluster import Cluster
 from fakekube.testing.explain import offset
 from fakekube.testing.history import Change, History
 from fakekube.util.treediff import MISSING, differences
+from fakekube_controllers.kueue.admissionchecks.autoscaler import autoscaler
 
 FOLDER = Path(__file__).parent
 IGNORED = ("metadata.resourceVersion", "metadata.managedFields", "metadata.uid", "metadata.creationTimestamp",
@@ -28,21 +32,55 @@ SUFFIX_LENGTH = 5
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-def stories() -> list[str]:
-    """The names of all."""
-    return sorted(file.stem for file in FOLDER.glob("*.yaml"))
+def stories(folder: Path = FOLDER) -> list[str]:
+    """The names of all in a folder."""
+    return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
-async def play(name: str) -> list[str]:
-    """What happened, a line for each write, each field that it changed, and each Event."""
-    story = yaml.load((FOLDER / f"{name}.yaml").read_text(), yaml.CSafeLoader)
-    async with Cluster(**{"nodes": 1, "clock": "manual", **story.get("options", {})}) as cluster:
+async def play(name: str, folder: Path = FOLDER) -> list[str]:
+    """What happened, a line for each write, each field that it changed, and each Event; at last
+    what was refused, and the metrics that were looked at.
+    """
+    story = yaml.load((folder / f"{name}.yaml").read_text(), yaml.CSafeLoader)
+    extra = [_addon(name, told) for name, told in story.get("addons", {}).items()]
+    async with Cluster(**{"nodes": 1, "clock": "manual", "extra": extra, **story.get("options", {})}) as cluster:
         await cluster.settle()
-        began = cluster.apiserver.storage.revision
+        began, refused = cluster.apiserver.storage.revision, list[str]()
         for step in story["steps"]:
-            await _step(cluster, step)
+            if "refused" in step:
+                refused += [line for each in step["refused"] for line in await _refused(cluster, each)]
+            elif "metrics" in step:
+                refused += [line for line in cluster.metrics.text().splitlines() if step["metrics"] in line]
+            else:
+                await _step(cluster, step)
         await cluster.settle()
-        return list(_told(History.of(cluster), began, story.get("without", ())))
+        return [*happened(cluster, began, story.get("without", ())), *refused]
+
+
+def happened(cluster: Cluster, began: int, without: Sequence[str]) -> list[str]:
+    """What happened since a revision, but for what some user agents did."""
+    return list(_told(History.of(cluster), began, without))
+
+
+def _addon(name: str, told: Tree | None) -> Any:
+    """An add-on with a configuration or with switches; an autoscaler leaves all to the story."""
+    if name == "autoscaler":
+        return autoscaler(lambda _: None)
+    addon = import_module(f"fakekube_controllers.{name}").addon
+    return addon(told) if name == "kueue" else addon(**told or {})
+
+
+async def _refused(cluster: Cluster, what: Tree) -> list[str]:
+    """Why an object is not created, or a step not done."""
+    try:
+        if "kind" in what:
+            await cluster.client.create(await cluster.client.for_object(what), what)
+        else:
+            await _step(cluster, what)
+    except APIError as error:
+        told = [f"    {each.get('reason')} {each.get('field')}: {each.get('message')}" for each in error.causes]
+        return [f"REFUSED {error.code} {error.reason}: {error.message}", *told]
+    return [f"ACCEPTED {_json(what)}"]
 
 
 async def _step(cluster: Cluster, step: Tree) -> None:
@@ -160,9 +198,9 @@ class _Names:
         return line
 
 
-async def _write_down(names: list[str]) -> None:
-    for name in names or stories():
-        (FOLDER / f"{name}.txt").write_text("\n".join(await play(name)) + "\n")
+async def _write_down(files: list[str]) -> None:
+    for file in [Path(each) for each in files] or [FOLDER / f"{name}.yaml" for name in stories()]:
+        file.with_suffix(".txt").write_text("\n".join(await play(file.stem, file.parent)) + "\n")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,11 @@ def has_admission_gated_condition(workload: ReadOnlyTree) -> bool:
 
 
 def quota_reserved_condition(workload: ReadOnlyTree, kueue: "Kueue") -> Why | None:
-    """Why a Workload without quota has none, if that is to be said."""
+    """Why a Workload without quota has none, if that is to be said: of one that others gate the
+    gates are said, and nothing else takes turns with them.
+    """
+    if states.admission_gates(workload, kueue.features):
+        return None
     blocker = _queue_blocker(workload, kueue)
     if not kueue.features.UnadmittedWorkloadsObservability:
         return (reasons.INADMISSIBLE, blocker[1]) if blocker is not None else None
@@ -77,9 +81,6 @@ def quota_reserved_condition(workload: ReadOnlyTree, kueue: "Kueue") -> Why | No
     invalid = _why_not_admissible(workload, kueue)
     if invalid:
         return reasons.MISCONFIGURED, invalid
-    gates = states.admission_gates(workload, kueue.features)
-    if gates:
-        return reasons.ADMISSION_GATED, f"Admission is gated by: {gates}"
     if _asks_for_equivalents(found, kueue.features):
         reason = kueue.queues.get_no_fit_reason(workload)
         if reason is not None:
