@@ -18,6 +18,7 @@ from fakekube.apimachinery import releases
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis.apiregistration import local
 from fakekube.apis.catalog import GROUPS, catalog, metrics_kinds
+from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.gates import Gates
 from fakekube.registry.kind import Kind, Selectable, Subresource
 
@@ -72,7 +73,7 @@ def described(kind: Kind) -> str:
     parts += [f"verbs={verbs}"] if verbs != VERBS else []
     parts += of_selectable(kind.selectable)
     parts += [f"stored={shown(kind.conversion.stored)}"] if kind.conversion else []
-    parts += ["strategy"] if kind.strategy else []
+    parts += ["strategy" if not isinstance(kind.strategy, ConvertingStrategy) else "converting-strategy"] if kind.strategy else []
     parts += ["printer"] if kind.printer else []
     return " ".join(parts + [of_subresource(sub) for sub in kind.subresources])
 
@@ -84,7 +85,7 @@ def kinds(release: str) -> tuple[Kind, ...]:
 
 
 def listed(name: str, release: str) -> list[str]:
-    """What a list says of a release; each line of it begins with the releases of which it speaks."""
+    """What a list says of a release; each of its lines begins with the releases of which it is."""
     found, minor = [], releases.minor_of(release)
     for line in (FOLDER / name).read_text().splitlines():
         span, _, text = line.partition(" ")
