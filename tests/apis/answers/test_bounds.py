@@ -59,7 +59,7 @@ BOUNDS = [
     Bound(JOBS, 20, "spec.successPolicy.rules: Too many: 21: must have at most 20 items",
           lambda n: job(completionMode="Indexed", completions=1, successPolicy=rules(n, succeededCount=1))),
     Bound("/apis/batch/v1/namespaces/default/cronjobs", 52,
-          "metadata.name: Invalid value: \"" + "a" * 53 + "\": must be no more than 52 characters",
+          'metadata.name: Invalid value: "' + "a" * 53 + '": must be no more than 52 characters',
           lambda n: {"metadata": {"name": "a" * n}, "spec": {"schedule": "* * * * *", "jobTemplate": job()}}),
     Bound(SLICES, 20000, "ports: Too many: 20001: must have at most 20000 items",
           lambda n: {"addressType": "IPv4", "endpoints": [], "ports": [{"name": f"p{each}"} for each in range(n)]}),
@@ -106,11 +106,16 @@ BOUNDS = [
           lambda n: policy(matchConditions=[{"name": f"c{each}", "expression": "true"} for each in range(n)])),
     Bound("/apis/networking.k8s.io/v1/ingressclasses", 250, "spec.controller: Too long: may not be more than 250 bytes",
           lambda n: {"spec": {"controller": "a.b/" + "c" * (n - 4)}}),
-    Bound("/apis/storage.k8s.io/v1/csinodes", 256, "spec.drivers[0].nodeID: Invalid value: \"" + "a" * 257 + "\": "
+    Bound("/apis/storage.k8s.io/v1/csinodes", 256, 'spec.drivers[0].nodeID: Invalid value: "' + "a" * 257 + '": '
           "must be 256 characters or less",
           lambda n: {"spec": {"drivers": [{"name": "d", "nodeID": "a" * n}]}}),
     Bound("/apis/storage.k8s.io/v1/storageclasses", 512, "parameters: Too long: may not be more than 512 bytes",
           lambda n: {"provisioner": "p", "parameters": {f"k{each}": "v" for each in range(n)}}),
+    Bound("/apis/storage.k8s.io/v1/storageclasses", 256 * 1024, "parameters: Too long: may not be more than 262144 bytes",
+          lambda n: {"provisioner": "p", "parameters": {"key": "v" * 1000, "é": "w" * (n - 1005)}}),
+    Bound(PODS, 2048, "spec.dnsConfig.searches: Invalid value: [" + ",".join(['"' + "a" * 63 + '"'] * 31 + ['"' + "a" * 65 + '"'])
+          + "]: must not have more than 2048 characters (including spaces) in the search list",
+          lambda n: pod(dnsConfig={"searches": ["a" * 63] * 31 + ["a" * (n - 1984)]})),
 ]  # fmt: skip
 
 
