@@ -45,11 +45,7 @@ class SecretStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the type stays, and the data of an immutable one."""
-        return (
-            immutable("type", obj.get("type"), old.get("type"))
-            + frozen(obj, old, "data")
-            + self.validate(obj, ctx)
-        )
+        return immutable("type", obj.get("type"), old.get("type")) + frozen(obj, old, "data") + self.validate(obj, ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """A pair for TLS should hold certificates; whether they fit is not looked at."""
@@ -101,8 +97,10 @@ def _go_text(text: str, position: int, *, after: bool) -> str:
     if after:
         return f"invalid character '{rest[0]}' after top-level value"
     for word in ("null", "true", "false"):
+        if word.startswith(rest):
+            return "unexpected end of JSON input"
         matched = next((n for n, (a, b) in enumerate(zip(word, rest, strict=False)) if a != b), None)
-        if rest and rest[0] == word[0] and matched is not None:
+        if rest[0] == word[0] and matched is not None:
             return f"invalid character '{rest[matched]}' in literal {word} (expecting '{word[matched]}')"
     if not rest.strip():
         return "unexpected end of JSON input"

@@ -25,7 +25,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import caseless_subdomain, ruled
 from fakekube.registry.strategy import Cluster, minor_of
 
-MAX_REQUESTS, MAX_CONSTRAINTS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 8
+MAX_REQUESTS, MAX_CONSTRAINTS, MAX_CONFIGS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 32, 8
 MAX_IDENTIFIER, MAX_DRIVER = 32, 63
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 NO_ADMIN = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"
@@ -87,6 +87,8 @@ def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[Fie
     for number, constraint in enumerate(constraints):
         found += _constraint(index(child(path, "constraints"), number), constraint, known)
     configs = devices.get("config") or []
+    if len(configs) > MAX_CONFIGS:
+        found.append(too_many(child(path, "config"), len(configs), MAX_CONFIGS))
     for number, config in enumerate(configs):
         here = index(child(path, "config"), number)
         for each, name in enumerate(config.get("requests") or ()):
@@ -220,7 +222,8 @@ def _expression(path: str, text: str, cluster: Cluster) -> list[FieldError]:
 def config_errors(path: str, configs: list[Tree]) -> list[FieldError]:
     """Configuration of a class."""
     places = [(index(path, number), config) for number, config in enumerate(configs)]
-    found = [error for here, config in places for error in _config(here, config)]
+    found = [too_many(path, len(configs), MAX_CONFIGS)] if len(configs) > MAX_CONFIGS else []
+    found += [error for here, config in places for error in _config(here, config)]
     return found + [error for here, config in places for error in _driver(here, config)]
 
 
