@@ -1,8 +1,8 @@
 """Which tests execute which lines, kept from one run to the next.
 
-What a test file executes is measured once and kept by the digest of that file. Of a module that has
-changed since, only which tests execute anything of it is still believed. A folder stands for no
-more than itself: delete it to begin anew.
+What a test file executes is measured once and kept by the digest of that file and its data. Of a
+module that has changed since, only which tests execute anything of it is still believed. A folder
+stands for no more than itself: delete it to begin anew.
 """
 
 import ast
@@ -20,6 +20,7 @@ from tests.mutation.contexts import FAILED
 
 BROAD = ("/stories/", "/conversations/", "/refusals/", "/answers/")
 """Folders of tests that look at everything: they come first, as one of them mostly notices."""
+DATA, DATA_FOLDERS = (".txt", ".yaml", ".json"), ("stories", "told")
 
 
 class Measures:
@@ -30,7 +31,7 @@ class Measures:
         self._lock = RLock()
         folder.mkdir(parents=True, exist_ok=True)
         files = [*root.glob("fakekube/**/*.py"), *root.glob("controllers/**/*.py"), *root.glob("tests/**/test_*.py")]
-        self._digests = {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+        self._digests = {str(file.relative_to(root)): _digest(file) for file in files}
 
     def missing(self, files: Iterable[str]) -> list[str]:
         """Those of the test files that are not known as they are now."""
@@ -86,6 +87,15 @@ class Measures:
     def _read(self) -> Any:
         with self._lock:
             return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}
+
+
+def _digest(file: Path) -> str:
+    """Of a module; of one with tests, with the stories and tables that it may play: those in its
+    folder and in ``stories`` and ``told`` below.
+    """
+    folders = [file.parent, *(file.parent / name for name in DATA_FOLDERS)] if file.name.startswith("test_") else []
+    data = [each for folder in folders for each in sorted(folder.glob("*.*")) if each.suffix in DATA]
+    return hashlib.sha256(b"".join(part.read_bytes() for part in [file, *data])).hexdigest()
 
 
 def _inside_functions(code: str, lines: Collection[int]) -> bool:

@@ -144,7 +144,8 @@ class _Meaning(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> Any:
-        return ast.Pass() if _name(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+        test = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
+        return ast.Pass() if _name(test) == "TYPE_CHECKING" else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in LOGS and _name(node.func.value) in LOGGERS:
