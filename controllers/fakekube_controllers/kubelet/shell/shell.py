@@ -23,6 +23,7 @@ from fakekube_controllers.kubelet.shell.utilities import UTILITIES
 
 PROMPT = "/ # "
 SYNTAX_ERROR = 2  # an exit code
+SPECIAL = frozenset({":", "exec", "export", "set"})  # what is assigned before another command is for it alone
 
 
 class _Exit(Exception):
@@ -127,8 +128,10 @@ class Shell:
     async def _simple(self, command: Simple, io: Io) -> int:
         variables, files = self._session.variables, self._session.files
         words = [parser.expand(word, variables) for word in command.words]
+        before, assigned = dict(variables), {}
         while words and (name := words[0].partition("=")[0]).isidentifier() and "=" in words[0]:
-            variables[name] = words.pop(0).partition("=")[2]
+            assigned[name] = words.pop(0).partition("=")[2]
+        variables |= assigned
         outputs: list[_Output] = []
         for operator, word in command.redirections:
             target = parser.expand(word, variables) if word is not None else ""
@@ -141,6 +144,12 @@ class Shell:
             else:
                 outputs.append(_redirect(io, operator, target))
         code = await self._execute(words, io) if words else 0
+        if words and words[0] not in SPECIAL:
+            for name in assigned:
+                if name in before:
+                    variables[name] = before[name]
+                else:
+                    variables.pop(name, None)
         for output in outputs:
             files.write(output.path, bytes(output.content), append=output.append)
         return code

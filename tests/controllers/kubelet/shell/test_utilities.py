@@ -55,6 +55,8 @@ async def run(script: str, stdin: bytes = b"") -> Result:
     ("env", ("HOSTNAME=web-0\nA=1\n", "", 0)), ("printenv A", ("1\n", "", 0)), ("env B", ("", "", 1)),
     ("export B=2 C; env", ("HOSTNAME=web-0\nA=1\nB=2\n", "", 0)), ("B=x=y; echo $B", ("x=y\n", "", 0)),
     ("B=2 C=3 echo $A$B$C", ("1\n", "", 0)), ("1=2", ("1=2\n", "", 0)), ("B=; printenv B", ("\n", "", 0)),
+    ("A=2 B=3 env; env", ("HOSTNAME=web-0\nA=2\nB=3\nHOSTNAME=web-0\nA=1\n", "", 0)),
+    ("A=2 export B=3; A=4 sh -c 'echo $A$B'; echo $A$B", ("43\n23\n", "", 0)), ("A=2; A=3 set; B=4 :; env A B", ("3\n", "", 0)),
     ("false; env", ("HOSTNAME=web-0\nA=1\n", "", 0)),
     # small ones
     ("date", ("Thu Jan  1 00:00:00 UTC 2026\n", "", 0)), ("true", ("", "", 0)), (":", ("", "", 0)), ("false", ("", "", 1)),

@@ -1,6 +1,10 @@
 """A cluster with a scheduler and nothing else, and changes that are proposed, made in it."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from fakekube.apimachinery import pod_resources, quantity
+from fakekube.client.client import Client
 from fakekube.client.resources import (
     CSI_NODES,
     CSI_STORAGE_CAPACITIES,
@@ -23,12 +27,12 @@ NAMESPACE = "default"
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 
-def cluster(*more):
+def cluster(*more: str) -> Cluster:
     """Nobody but the scheduler writes nodes and pods; ``more`` are controllers of other kinds."""
     return Cluster(nodes=0, clock="manual", controllers=",".join(["scheduler", *more]), feature_gates="workload-aware")
 
 
-def pod(name, group="", *, labels=None, **spec):
+def pod(name: str, group: str = "", *, labels: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """A pod that requests what ``requests`` says, in a group when one is named."""
     requests = spec.pop("requests", {})
     if group:
@@ -38,12 +42,15 @@ def pod(name, group="", *, labels=None, **spec):
             resource: amount for resource, amount in requests.items() if "/" in resource}}}], **spec}}
 
 
-def gang(name, minimum, **spec):
+def gang(name: str, minimum: int, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": {
         "schedulingPolicy": {"gang": {"minCount": minimum}}, **spec}}
 
 
-async def create_node(client, name, *, labels=None, taints=(), unschedulable=False, **allocatable):
+async def create_node(
+    client: Client, name: str, *, labels: Mapping[str, str] | None = None, taints: Sequence[Any] = (),
+    unschedulable: bool = False, **allocatable: str,
+) -> None:
     """A node without the taints that the server gives to one that is new."""
     has = {"cpu": "4", "memory": "8Gi", "pods": "110", **allocatable}
     labels = {"kubernetes.io/hostname": name, **(labels or {})}
@@ -53,7 +60,7 @@ async def create_node(client, name, *, labels=None, taints=(), unschedulable=Fal
     await client.patch(NODES, name, body={"spec": {"taints": list(taints)}})
 
 
-async def create(client, resource, *objects):
+async def create(client: Client, resource: Resource, *objects: Any) -> None:
     for each in objects:
         await client.create(resource, each)
 
