@@ -83,7 +83,8 @@ class DefaultPreemption:
         why_not = pods.not_eligible(attempt, current, statuses)
         if why_not:
             return None, unschedulable(f"preemption: {why_not}")
-        most = max(len(snapshot.nodes) * self._percentage // 100, self._absolute)
+        potential = sum([status.code == Code.UNSCHEDULABLE for status in statuses.values()])
+        most = max(potential * self._percentage // 100, self._absolute)
         found, text = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
         if not found:
             return PostFilterResult(NominatingInfo("")), unschedulable(f"preemption: {text}")
