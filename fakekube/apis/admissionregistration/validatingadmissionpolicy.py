@@ -1,12 +1,13 @@
 """ValidatingAdmissionPolicy: expressions that must hold for a write to pass.
 
-Upstream: pkg/apis/admissionregistration/validation.
+Upstream: pkg/apis/admissionregistration/validation. Left out: the form of the warnings that a check
+of types puts into the status.
 """
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import one_of
+from fakekube.apimachinery.validation import conditions, one_of
 from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.policy import PolicyStrategy
 from fakekube.apis.checks import ruled
@@ -33,6 +34,10 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
         for number, validation in enumerate(validations):
             found += _validation(index("spec.validations", number), validation, expressions)
         return found + _annotations("spec.auditAnnotations", annotations, obj["metadata"].get("name", ""), expressions)
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The conditions."""
+        return conditions((obj.get("status") or {}).get("conditions") or [], "status.conditions")
 
 
 def _validation(path: str, validation: Tree, expressions: Expressions) -> list[FieldError]:

@@ -8,12 +8,13 @@ import posixpath
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.equality import same
-from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, immutable, one_of
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
 from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors, basic_resource
+from fakekube.apis.core.pod_warnings import node_term_warnings
 from fakekube.apis.core.podspec_defaults import VOLUME_FIELDS, round_amounts
 from fakekube.apis.core.scheduling_validation import validate_node_selector
 from fakekube.apis.core.storage_systems import (
@@ -128,6 +129,9 @@ class PersistentVolumeStrategy(StatusStrategy):
             found.append(
                 "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the "
                 "recommended approach is to use dynamic provisioning.")
+        terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
+        for number, term in enumerate(terms):
+            found += node_term_warnings(term, index("spec.nodeAffinity.required.nodeSelectorTerms", number))
         shown = {"storageos": "storageOS"}
         return found + [
             f"spec.{shown.get(name, name)}: {text}" for name, text in DEPRECATED.items() if name in spec]

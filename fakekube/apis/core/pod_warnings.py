@@ -201,17 +201,23 @@ def _node_affinity(rules: Tree, path: str) -> list[str]:
         (weighted.get("preference", {}), f"{path}.{PREFERRED}[{position}].preference", True)
         for position, weighted in enumerate(rules.get(PREFERRED, ()))
     ]
+    return [text for term, here, preferred in terms for text in node_term_warnings(term, here, preferred=preferred)]
+
+
+def node_term_warnings(term: Tree, path: str, *, preferred: bool = False) -> list[str]:
+    """About labels of nodes that have other names by now, and values that no label has where nobody
+    refuses them.
+    """
     found: list[str] = []
-    for term, here, preferred in terms:
-        for position, expression in enumerate(term.get("matchExpressions", ())):
-            key, where = expression.get("key", ""), f"{here}.matchExpressions[{position}]"
-            if key in DEPRECATED_LABELS:
-                found.append(f"{where}.key: {key} is {DEPRECATED_LABELS[key]}")
-            found += [
-                f"{where}.values[{number}]: {value} is invalid, {text}"
-                for number, value in enumerate(expression.get("values", ()) if preferred else ())
-                for text in names.label_value(value)
-            ]
+    for position, expression in enumerate(term.get("matchExpressions", ())):
+        key, where = expression.get("key", ""), f"{path}.matchExpressions[{position}]"
+        if key in DEPRECATED_LABELS:
+            found.append(f"{where}.key: {key} is {DEPRECATED_LABELS[key]}")
+        found += [
+            f"{where}.values[{number}]: {value} is invalid, {text}"
+            for number, value in enumerate(expression.get("values", ()) if preferred else ())
+            for text in names.label_value(value)
+        ]
     return found
 
 

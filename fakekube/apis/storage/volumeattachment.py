@@ -5,7 +5,7 @@ inline volumes.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, invalid, required, too_long
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import StatusStrategy
@@ -13,6 +13,7 @@ from fakekube.apis.checks import ruled
 from fakekube.apis.storage.csinode import driver_name
 from fakekube.registry.strategy import WriteContext
 
+MAX_METADATA_BYTES, MAX_MESSAGE_BYTES, MAX_INT32 = 256 * 1024, 1024, 2**31 - 1
 ONE_OF = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
@@ -51,6 +52,26 @@ class VolumeAttachmentStrategy(StatusStrategy):
                 "PersistentVolumeName": source.get("persistentVolumeName"), "InlineVolumeSpec": source.get("inlineVolumeSpec")}}
         changed = declared(invalid("spec", None, IMMUTABLE), invalid("spec", shown, IMMUTABLE))
         return [*self.validate(obj, ctx), changed]
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What the attacher tells of the volume, and of what went wrong."""
+        status, path = obj.get("status") or {}, "status.attachmentMetadata"
+        told = status.get("attachmentMetadata") or {}
+        size = sum(len(name.encode()) + len(value.encode()) for name, value in told.items())
+        found = [too_long(path, MAX_METADATA_BYTES)] if size > MAX_METADATA_BYTES else []
+        for name in ("attachError", "detachError"):
+            found += _failure(child("status", name), status.get(name) or {})
+        return found
+
+
+def _failure(path: str, error: Tree) -> list[FieldError]:
+    found, code = [], error.get("errorCode")
+    if len(error.get("message", "").encode()) > MAX_MESSAGE_BYTES:
+        # upstream tells the bound of the metadata
+        found.append(too_long(child(path, "message"), MAX_METADATA_BYTES))
+    if code is not None and code < 0:
+        found.append(invalid(child(path, "errorCode"), code, names.between(0, MAX_INT32)))
+    return found
 
 
 STRATEGY = VolumeAttachmentStrategy()

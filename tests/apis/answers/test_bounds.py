@@ -1,5 +1,6 @@
 """The longest text and list that each field takes, and one more."""
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -46,6 +47,13 @@ def policy(**spec: Any) -> Tree:
     return {"spec": {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "true"}], **spec}}
 
 
+def event(**fields: Any) -> Tree:
+    return {
+        "regarding": {"namespace": "default", "kind": "Pod"}, "type": "Normal", "eventTime": "2026-01-01T00:00:00.000000Z",
+        "reportingController": "c", "reportingInstance": "i", "action": "a", "reason": "r", **fields}  # fmt: skip
+
+
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 CONDITIONS = [{"type": "A", "status": "True"}]
 BOUNDS = [
@@ -111,6 +119,14 @@ BOUNDS = [
           lambda n: {"spec": {"drivers": [{"name": "d", "nodeID": "a" * n}]}}),
     Bound("/apis/storage.k8s.io/v1/storageclasses", 512, "parameters: Too long: may not be more than 512 bytes",
           lambda n: {"provisioner": "p", "parameters": {f"k{each}": "v" for each in range(n)}}),
+    Bound("/api/v1/namespaces/default/configmaps", 1024 * 1024, "[]: Too long: may not be more than 1048576 bytes",
+          lambda n: {"data": {"a": "x" * 1000}, "binaryData": {"b": b64encode(b"x" * (n - 1000)).decode()}}),
+    Bound(EVENTS, 128, 'reason: Invalid value: "": can have at most 128 characters', lambda n: event(reason="r" * n)),
+    Bound(EVENTS, 128, 'action: Invalid value: "": can have at most 128 characters', lambda n: event(action="r" * n)),
+    Bound(EVENTS, 128, 'reportingInstance: Invalid value: "": can have at most 128 characters',
+          lambda n: event(reportingInstance="r" * n)),
+    Bound(EVENTS, 1024, 'message: Invalid value: "": can have at most 1024 characters',
+          lambda n: event(note="é" * 2 + "n" * (n - 4))),
     Bound("/apis/storage.k8s.io/v1/storageclasses", 256 * 1024, "parameters: Too long: may not be more than 262144 bytes",
           lambda n: {"provisioner": "p", "parameters": {"key": "v" * 1000, "é": "w" * (n - 1005)}}),
     Bound(PODS, 2048, "spec.dnsConfig.searches: Invalid value: [" + ",".join(['"' + "a" * 63 + '"'] * 31 + ['"' + "a" * 65 + '"'])
