@@ -97,3 +97,22 @@ async def test_the_answer_says_so(wanted: bool, expected: list[str]) -> None:
         assert await warned("PUT", f"{path}/p", body) == expected
         assert await warned("GET", f"{path}/p") == []
         assert await warned("DELETE", f"{path}/p") == []
+
+
+def test_the_whole_table() -> None:
+    """Given all kinds and fields of pods that have no effect / then the sentences are these."""
+    queued = "no request is queued or refused by priority and fairness"
+    assert {plural: text for (_, plural), text in KINDS.items()} == {
+        "flowschemas": queued, "prioritylevelconfigurations": queued, "ingresses": "no controller routes traffic by it",
+        "networkpolicies": "no traffic is filtered by it",
+        "volumeattachments": "volumes are never attached or mounted by a driver",
+        "storageversionmigrations": "nothing is migrated"}
+    hooks: dict[str, object] = {"lifecycle": {"postStart": {"exec": {}}}}
+    assert told("", "pods", spec={
+        "volumes": [{"name": "i", "image": {}}, {"name": "n", "nfs": {}}, {"name": "h", "hostPath": {}}],
+        "initContainers": [{"name": "i", **hooks}], "containers": [{"name": "c", **hooks}]}) == [
+            "fakekube stores spec.volumes[2].hostPath only: containers see nothing of volumes",
+            "fakekube stores spec.volumes[0].image only: containers see nothing of volumes",
+            "fakekube stores spec.volumes[1].nfs only: containers see nothing of volumes",
+            "fakekube stores spec.containers[0].lifecycle.postStart only: it is not run",
+            "fakekube stores spec.initContainers[0].lifecycle.postStart only: it is not run"]
