@@ -1,13 +1,11 @@
-"""How the command line refuses what is broken, what short commands print, and its help.
+"""How the command line refuses what is broken, and what short commands print.
 
 ``python -m tests.cli.words.words`` writes it down again, for review.
 """
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 from click.testing import CliRunner
 
 from fakekube.cli.main import cli
@@ -28,22 +26,5 @@ def all_lines() -> list[str]:
     return [line for words in lines for line in said(words)]
 
 
-def helps() -> list[str]:
-    """The help of every command, and the schemas of the files that people write."""
-    asked = [[*words, "--help"] for words in _commands(cli, ())]
-    return [line for words in [*asked, ["schema", "config"], ["schema", "faults"]] for line in said(words)]
-
-
-def _commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    yield words
-    if isinstance(command, click.Group):
-        with click.Context(command) as context:
-            for name in command.list_commands(context):
-                below = command.get_command(context, name)
-                assert below is not None
-                yield from _commands(below, (*words, name))
-
-
 if __name__ == "__main__":
     (FOLDER / "said.txt").write_text("\n".join(all_lines()) + "\n")
-    (FOLDER / "helps.txt").write_text("\n".join(helps()) + "\n")

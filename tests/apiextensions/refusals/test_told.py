@@ -1,6 +1,6 @@
 """What is said of wrong parts of definitions, word for word."""
 
-from tests.apiextensions.told.told import FOLDER, lines
+from tests.apiextensions.refusals.told import FOLDER, lines
 
 
 def test_what_is_said_of_what_is_wrong() -> None:

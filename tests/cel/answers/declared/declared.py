@@ -1,6 +1,6 @@
 """The functions and macros of all libraries, as they are declared to the checker.
 
-``python -m tests.cel.declared.declared`` writes it down again, for review.
+``python -m tests.cel.answers.declared.declared`` writes it down again, for review.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """What pytest's help says of our options.
 
-``python -m tests.plugin.words.words`` writes it down again, for review.
+``python -m tests.plugin.answers.words`` writes it down again, for review.
 """
 
 import json

@@ -1,6 +1,6 @@
 """What is said of schemas, columns, paths and rules that are wrong, in upstream's words.
 
-``python -m tests.apiextensions.told.told`` writes it down again, for review.
+``python -m tests.apiextensions.refusals.told`` writes it down again, for review.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The plugin's own words."""
 
-from tests.plugin.words.words import FILE, lines
+from tests.plugin.answers.words import FILE, lines
 
 
 def test_what_the_help_of_pytest_says() -> None:

@@ -1,6 +1,6 @@
 """The functions of CEL, as cel-go and Kubernetes declare them."""
 
-from tests.cel.declared.declared import FILE, lines
+from tests.cel.answers.declared.declared import FILE, lines
 
 
 def test_what_is_declared() -> None:
