@@ -8,6 +8,7 @@ from typing import Any
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 
 
@@ -88,7 +89,8 @@ class Scene:
             raise error
         what = f"{resource.plural}/{subresource}" if subresource else resource.plural
         self.done.append((verb, what, obj["metadata"].get("name", ""), obj if sent is None else sent))
-        return {**obj, "metadata": {"name": "made", **obj["metadata"], "resourceVersion": "9"}}
+        given = {"name": "made", "uid": "made", "creationTimestamp": format_time(self.now)}
+        return {**obj, "metadata": {**given, **obj["metadata"], "resourceVersion": "9"}}
 
     async def list(self, resource: Any, namespace: str = "") -> Any:
         return SimpleNamespace(items=Shown(self, resource.plural).list(namespace or None))

@@ -6,7 +6,6 @@ podgroup_protection_controller.go.
 """
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PODS, Resource
@@ -22,10 +21,6 @@ INDEX = "active pods of a group"
 
 class PodGroupProtection:
     """A component for the manager: of which version the groups are is asked of the server first."""
-
-    name = "podgroup-protection"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
 
     async def start(self, ctx: Context) -> None:
         """Register with the caches and start to work, where there are such groups at all."""

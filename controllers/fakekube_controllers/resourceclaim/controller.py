@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.consistency import Consistency
@@ -37,10 +36,6 @@ Key = tuple[str, ObjectKey]
 
 class ResourceClaims:
     """A component for the manager: of which version claims are is asked of the server first."""
-
-    name = "resourceclaim"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
 
     async def start(self, ctx: Context) -> None:
         """Register with the caches and start to work, where there are such claims at all."""

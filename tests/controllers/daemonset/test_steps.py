@@ -225,6 +225,14 @@ def old(name: str, on: str, **more: Any) -> Tree:
         (step([old("1", "a"), old("2", "b", ready=False), old("3", "c")], **SURGE), ["b", "a"], []),
         (step([pod("1", on="a"), pod("2", on="b"), pod("3", on="c")], **SURGE), [], []),
         (step([], **SURGE), [], []),
+        # more are down or surging than may be, after some that could have gone
+        (step([old("1", "a"), old("2", "b"), pod("3", on="c", ready=False), pod("4", on="d", ready=False)], "abcd"), [], []),
+        (
+            step(
+                [old("1", "a"), old("2", "b"), old("3", "c"), pod("4", on="c", ready=False), old("5", "d"),
+                 pod("6", on="d", ready=False)], "abcd", **SURGE),
+            [], []),
+        (step([old("1", "a"), old("2", "b")], "abcde", {"a": "NoSchedule", "b": "NoSchedule"}, **SURGE), [], []),
         # nodes that daemons are to leave
         (step([old("1", "a", ready=False), old("2", "b")], "ab", {"a": "NoSchedule"}, **SURGE), ["b"], ["1"]),
         (step([old("1", "a"), old("2", "b")], "ab", {"a": "NoSchedule"}, **SURGE), ["b"], ["1"]),

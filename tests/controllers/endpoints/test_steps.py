@@ -215,3 +215,46 @@ async def test_addresses_that_are_not_mirrored(addresses: list[str], count: int,
     await one.reconcile(KEY)
     assert [len(each[1]["endpoints"]) for each in slices.done] == [count]
     assert scene.done == [("event", "s", "Warning", *each) for each in events]
+
+
+@pytest.mark.parametrize(("causes", "raised"), [([], True), ([{"reason": "NamespaceTerminating"}], False)])
+async def test_mirrors_that_cannot_be_written(causes: list[Tree], raised: bool) -> None:
+    """Given a mirror that cannot be made / then the error is raised, unless the namespace goes."""
+
+    class Closed(Slices):
+        async def create(self, each: Tree) -> None:
+            raise APIError(403, "Forbidden", "no", {"causes": causes})
+
+    one = MirroringReconciler(cast("Any", Scene([ALONE, written_by_hand(subset("192.0.2.1"))])))
+    one.slices = cast("Any", Closed())
+    if raised:
+        with pytest.raises(APIError, match="no"):
+            await one.reconcile(KEY)
+    else:
+        await one.reconcile(KEY)
+
+
+def test_what_mirrors_are_looked_at_for() -> None:
+    """Given Services without a selector and Endpoints that are mirrored / when they come, change or
+    go / then their mirrors are looked at; of Services only when they get or lose a selector.
+    """
+    scene = Scene()
+    MirroringReconciler(cast("Any", scene)).setup(cast("Any", scene))
+    of_services, of_endpoints = scene.handlers["services"], scene.handlers["endpoints"]
+    skipped = written_by_hand(labels={"endpointslice.kubernetes.io/skip-mirror": "true"})
+
+    def queued(handler: Any, *objects: tuple[Any, Tree]) -> int:
+        scene.queued.clear()
+        handler(*(each[1] for each in objects))
+        assert scene.queued in ([], [KEY])
+        return len(scene.queued)
+
+    assert [queued(of_services[place], ALONE) for place in (0, 2)] == [1, 1]
+    assert [queued(of_services[place], service()) for place in (0, 2)] == [0, 0]
+    changes = [(ALONE, service()), (service(), ALONE), (ALONE, ALONE), (service(), service())]
+    assert [queued(of_services[1], *change) for change in changes] == [1, 1, 0, 0]
+    assert [queued(of_endpoints[place], written_by_hand()) for place in (0, 2)] == [1, 1]
+    assert [queued(of_endpoints[place], skipped) for place in (0, 2)] == [0, 0]
+    pairs = [(skipped, skipped), (skipped, written_by_hand()), (written_by_hand(), skipped),
+        (written_by_hand(), written_by_hand())]
+    assert [queued(of_endpoints[1], *pair) for pair in pairs] == [0, 1, 1, 1]

@@ -134,6 +134,9 @@ async def test_one_step_towards_the_pods_that_are_to_be(found: Tree, pods: list[
     ({"maxUnavailable": 3}, PARALLEL, [pod(0, "old", ready=False), pod(1, "old"), pod(2, "old")], True,
         ["web-0", "web-2", "web-1"]),
     ({"maxUnavailable": 2}, PARALLEL, [pod(0, "old"), pod(1, "old"), pod(2, "old", leaving=True)], True, ["web-1"]),
+    (
+        {"maxUnavailable": 1}, {**PARALLEL, "replicas": 4},
+        [pod(0, "old", ready=False), pod(1, "old", ready=False), pod(2, "old"), pod(3, "old")], True, ["web-1", "web-0"]),
     (None, PARALLEL, [pod(0, "old"), pod(1, "old"), pod(2, ready=False)], False, []),
     (None, PARALLEL, [pod(0, "old"), pod(1, "old", ready=False), pod(2)], False, ["web-1"]),
     (None, PARALLEL, [pod(0, "old"), pod(1, "old"), pod(2, "old", leaving=True)], False, []),

@@ -59,6 +59,8 @@ controller:ClassReconciler
 volumeprovisioner component volume-provisioner - - - {CLAIMS}*,{VOLUMES}* controller:VolumeProvisioner
 ephemeralvolume component ephemeral-volume ephemeral-volume-controller - - pods* controller:EphemeralVolumes
 resourceclaim component resourceclaim resource-claim-controller - - pods* controller:ResourceClaims
+podgc component podgc pod-garbage-collector - - pods controller:PodGarbageCollector
+resourcequota component resourcequota resourcequota-controller - - resourcequotas controller:QuotaReconciler
 podgroupprotection component podgroup-protection podgroup-protection-controller - - - controller:PodGroupProtection
 """
 ROWS = [line.format(CLAIMS=CLAIMS, VOLUMES=VOLUMES, REQUESTS=REQUESTS, STATUS=STATUS, CLASSES=CLASSES).split()
