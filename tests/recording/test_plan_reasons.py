@@ -256,3 +256,15 @@ def test_an_answer_that_a_fault_has_changed_is_not_compared() -> None:
     """
     found = plan("t", {}, [asked("PUT", POD, fault="f", served=True, told=False), asked("GET", POD)])
     assert [(step.reason, step.uncompared) for step in found.steps] == [("", "a fault changed what it was answered"), ("", "")]
+
+
+@pytest.mark.parametrize("shown", [
+    {"items": [named("theirs")]}, {"rows": [{"cells": [], "object": named("theirs")}]}, named("theirs"),
+])
+def test_what_a_look_shows_of_strangers(shown: Tree) -> None:
+    """Given a cluster with controllers of the test's own / when a list, a table or an object shows
+    what no request has made / then a write to it, whose answer says nothing, is not played.
+    """
+    maps = "/api/v1/namespaces/default/configmaps"
+    found = plan("t", {"extra": ["c"]}, [asked("GET", maps, shown), asked("PUT", f"{maps}/theirs"), asked("PUT", f"{maps}/mine")])
+    assert reasons(found) == ["", "it is about what is not made there", ""]

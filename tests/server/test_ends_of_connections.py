@@ -3,11 +3,14 @@
 import asyncio
 from typing import Any
 
+import aiohttp
 import pytest
 
 from fakekube.server.http import HttpServer
 from fakekube.util.clock import ManualClock
 from tests.server.raw import Recorder, request_bytes
+from tests.server.sessions import Sessions
+from tests.server.test_channels import V5
 
 
 class Wire(asyncio.Transport):
@@ -70,3 +73,22 @@ async def test_a_client_that_is_still_sending_is_given_time(monkeypatch: pytest.
     assert other.closed == 1
     later[1][1]()
     assert other.closed == 1
+
+
+async def test_a_server_that_breaks_off() -> None:
+    """Given a server with an idle connection and a session, and one with neither / when they break
+    off / then the connection is aborted and the session ended, and the other has nothing to do.
+    """
+    async with HttpServer(Sessions(), clock=ManualClock()) as server, HttpServer(Recorder(), clock=ManualClock()) as bare:
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        async with aiohttp.ClientSession() as http, http.ws_connect(f"{server.url}/command?stdin=1", protocols=[V5]) as socket:
+            await socket.receive(10)
+            server.break_off()
+            async with asyncio.timeout(10):
+                assert await reader.read() == b""
+                assert isinstance(server.handler, Sessions)
+                await server.handler.ended.wait()
+        writer.close()
+        bare.break_off()
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(bare.host, bare.port)
