@@ -11,8 +11,9 @@ TEXT = {"type": "string"}
 
 def of_fields(*names: str) -> Schema:
     spec = {"type": "object", "properties": dict.fromkeys(names, TEXT)}
+    metadata = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return from_openapi({"type": "object", "properties": {
-        "apiVersion": TEXT, "kind": TEXT, "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "spec": spec}})
+        "apiVersion": TEXT, "kind": TEXT, "metadata": metadata, "spec": spec}})
 
 
 def widget(**spec: str) -> dict[str, Any]:
