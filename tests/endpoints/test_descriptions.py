@@ -7,7 +7,6 @@ import pytest
 
 from fakekube.apimachinery.http import Request
 from fakekube.composition.cluster import Cluster
-from fakekube.schema import descriptions
 from fakekube.schema.descriptions import MISSING
 
 JOB, SPEC = "io.k8s.api.batch.v1.Job", "io.k8s.api.batch.v1.JobSpec"
@@ -55,8 +54,7 @@ async def test_documents_with_descriptions_have_another_hash(monkeypatch: pytest
     """Given clients that keep a document by its hash, when the extra is installed, then the hashes
     are others.
     """
-    if not descriptions.are_installed():
-        pytest.skip("the extra explain is not installed")
+    pytest.importorskip("kubernetes_validate", reason="the extra explain is not installed")
     async with Cluster(controllers="") as cluster:
         described = await index(cluster)
     monkeypatch.setitem(sys.modules, "kubernetes_validate", None)

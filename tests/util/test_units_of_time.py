@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import re
+import socket
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -285,3 +286,18 @@ async def test_a_failure_is_raised_once() -> None:
     driver.note_failure(error)
     assert error.__notes__ == ["and ValueError('third')"]
     assert driver.take_failure() is None
+
+
+async def test_what_has_come_on_a_socket_is_taken_up_before_time_stands_still() -> None:
+    """Given bytes that wait on a socket / when somebody settles, while nothing is in flight / then
+    whoever reads them has had them.
+    """
+    driver, read = VirtualDriver(ManualClock(), Activity()), list[bytes]()
+    near, far = socket.socketpair()
+    with near, far:
+        loop = asyncio.get_running_loop()
+        loop.add_reader(near, lambda: read.append(near.recv(10)))
+        far.send(b"x")
+        await driver.settle()
+        assert read == [b"x"]
+        loop.remove_reader(near)
