@@ -38,6 +38,7 @@ class Collected(Scene):
         return THINGS if kind.kind == "Thing" else WIDE
 
     async def get(self, resource: Any, name: str, namespace: str = "", *, missing_ok: bool = False) -> Tree | None:
+        assert namespace or not resource.namespaced, "the server knows no such path"
         return await super().get(resource, name, namespace if resource.namespaced else "", missing_ok=missing_ok)
 
 
@@ -130,6 +131,8 @@ async def test_an_owner_that_nobody_saw() -> None:
     """
     done, result, queued = await looked_at("gone", thing("a", GONE), thing("b", GONE))
     assert (done, result, queued) == ([], None, ["a", "b"])
+    done, result, queued = await looked_at("gone", thing("a", GONE, namespace=""))
+    assert (done, result, queued) == ([], None, ["a"])
     done, result, queued = await looked_at("here", thing("a", HERE), thing("here"), unseen=("here",))
     assert (done, result, queued) == ([], None, [])
 

@@ -147,7 +147,8 @@ OURS, OTHER = (UNREACHABLE, "NoExecute"), ("other", "NoExecute")
     (node(ready="False"), tainted(driving(NOT_READY))), (node(ready="Unknown"), tainted(driving())),
     (node("n", "Unknown", OURS), None), (node("n", "True", OURS), tainted()), (node("n", "True", OTHER), None),
     (node("n", "False", OURS, OTHER), tainted({"key": "other", "effect": "NoExecute"}, driving(NOT_READY))),
-    (node("n", "True", (UNREACHABLE, "NoSchedule")), None), (node(ready=""), None), (node("n", "", OURS), None)])
+    (node("n", "True", (UNREACHABLE, "NoSchedule")), None), (node(ready=""), None), (node("n", "", OURS), None),
+    (node("n", "", (NOT_READY, "NoExecute")), None)])
 async def test_taints_that_drive_away(found: tuple[Any, Tree], sent: Tree | None) -> None:
     """Given a node / then it has the NoExecute taint of its state, and no other of the two."""
     scene = Nodes(found, node("m"))
