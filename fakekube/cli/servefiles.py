@@ -96,10 +96,11 @@ def _path(option: str, name: str) -> Path | None:
         return None
     path = Path(name)
     try:
-        if not path.parent.is_dir():
-            raise OptionError(f"{option}: there is no directory {path.parent}")
+        has_folder = path.parent.is_dir()
     except (OSError, ValueError) as error:
         raise OptionError(f"{option}: {_text(error)}") from None
+    if not has_folder:
+        raise OptionError(f"{option}: there is no directory {path.parent}")
     if path.is_dir():
         raise OptionError(f"{option}: {path} is a directory")
     return path
