@@ -321,4 +321,5 @@ def test_which_paths_there_are() -> None:
         cast("Any", server), clock=none, activity=none, take_snapshot=none, controllers=none, why=none, trace=none, faults=none)
     assert {path: getattr(function, "__name__", function) for path, function in server.extra_paths.items()} == {
         "/other": 1, "/fakekube/v1/clock": "clock", "/fakekube/v1/controllers": "controllers",
-        "/fakekube/v1/snapshot": "snapshot", "/fakekube/v1/why": "why", "/fakekube/v1/trace": "trace", "/fakekube/v1/faults": "faults"}
+        "/fakekube/v1/snapshot": "snapshot",
+        "/fakekube/v1/why": "why", "/fakekube/v1/trace": "trace", "/fakekube/v1/faults": "faults"}
