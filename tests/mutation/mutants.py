@@ -66,7 +66,7 @@ def sample(area: Area, root: Path, count: int, draw: random.Random) -> tuple[lis
         if (file, *start) in used:
             continue
         used.add((file, *start))
-        code = mutate_code(file.read_text(), operators()[name], occurrence)
+        code = _changed(file.read_text(), name, occurrence)
         if code is None or _meaning(code) is None:
             continue
         if _meaning(code) == _meaning(file.read_text()):
@@ -74,6 +74,14 @@ def sample(area: Area, root: Path, count: int, draw: random.Random) -> tuple[lis
             continue
         made.append(Mutant(area, file.relative_to(root), name, range(start[0], last + 1), code))
     return made, ignored
+
+
+def _changed(code: str, operator: str, occurrence: int) -> str | None:
+    """The changed module; None of what the tool cannot change: an exception with dots in a tuple."""
+    try:
+        return mutate_code(code, operators()[operator], occurrence)
+    except AttributeError:
+        return None
 
 
 def _places(code: str) -> Iterator[tuple[tuple[int, int], list[tuple[str, int, int]]]]:
