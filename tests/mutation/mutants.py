@@ -77,7 +77,7 @@ def sample(area: Area, root: Path, count: int, draw: random.Random) -> tuple[lis
 
 
 def _changed(code: str, operator: str, occurrence: int) -> str | None:
-    """The changed module; None of what the tool cannot change: an exception with dots in a tuple."""
+    """The changed module; None of what the tool cannot change: an exception with dots."""
     try:
         return mutate_code(code, operators()[operator], occurrence)
     except AttributeError:
