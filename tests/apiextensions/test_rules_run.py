@@ -1,4 +1,4 @@
-"""Rules of a schema: what they may cost, what they say of objects, and what is told of old parts."""
+"""Rules of a schema: what they may cost, what they say of objects, and of parts that stay."""
 
 from typing import Any
 
@@ -151,8 +151,8 @@ def test_what_fails_while_it_runs() -> None:
     assert run(both, "b")[0] == [f'spec: Invalid value: "string": {failure} int(self) == 1', FAILED]
     assert run(ruled(TEXT, "int(self) == 1", message=" no "), "b")[0] == [f'spec: Invalid value: "string": {failure} no']
     assert run(ruled(TEXT, "self + 1 == 2", "self == 'a'"), "b")[0] == [
-        'spec: Invalid value: "string": rule compile error: compilation failed: ERROR: <input>:1:6: found no matching overload for '
-        "'_+_' applied to '(string, int)'\n | self + 1 == 2\n | .....^", FAILED]
+        ('spec: Invalid value: "string": rule compile error: compilation failed: ERROR: <input>:1:6: found no matching overload '
+         "for '_+_' applied to '(string, int)'\n | self + 1 == 2\n | .....^"), FAILED]
     items = {"type": "object", "properties": {"a": {"type": "array", "items": TEXT}}}
     assert run(ruled(items, "self.a[0] == 'x'"), {"a": []})[0] == [
         "spec: Invalid value: \"object\": index out of bounds: 0 evaluating rule: self.a[0] == 'x'"]
@@ -168,15 +168,15 @@ def powers(count: int, inner: str) -> str:
 
 
 def test_what_costs_too_much_while_it_runs() -> None:
-    """Given a rule, many rules and a message that cost too much / when they run / then that is told,
-    and no further rule runs.
+    """Given a rule, many rules and a message that cost too much / when they run / then that is
+    told, and no further rule runs.
     """
     dear = powers(6, "v0 > 0")
     more = "no further validation rules will be run"
     found = run(ruled(TEXT, dear, "self == 'a'"), "b")[0]
     assert found == [
-        "spec: Invalid value: \"string\": 'operation cancelled: actual cost limit exceeded': "
-        f"{more} due to call cost exceeds limit for rule: {dear}"]
+        ("spec: Invalid value: \"string\": 'operation cancelled: actual cost limit exceeded': "
+         f"{more} due to call cost exceeds limit for rule: {dear}")]
     found = run(ruled(TEXT, "self == 'a'", messageExpression=f"string({dear})"), "b")[0]
     assert found == [
         f'spec: Invalid value: "string": {more} due to call cost exceeds limit for messageExpression: "string({dear})"']
@@ -241,8 +241,8 @@ def test_where_errors_of_rules_stand() -> None:
 
 
 def test_a_schema_without_rules_has_no_checker() -> None:
-    """Given no rules anywhere, or an empty list of them / when the checker is asked for / then there
-    is none.
+    """Given no rules anywhere, or an empty list of them / when the checker is asked for / then
+    there is none.
     """
     for schema in (TEXT, {**TEXT, RULES: []}, {"type": "object", "properties": {"a": TEXT}}, {"type": "array", "items": TEXT},
                    {"type": "object", "additionalProperties": TEXT}, {"type": "object", "additionalProperties": True}):
