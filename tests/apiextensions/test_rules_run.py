@@ -247,3 +247,17 @@ def test_a_schema_without_rules_has_no_checker() -> None:
     for schema in (TEXT, {**TEXT, RULES: []}, {"type": "object", "properties": {"a": TEXT}}, {"type": "array", "items": TEXT},
                    {"type": "object", "additionalProperties": TEXT}, {"type": "object", "additionalProperties": True}):
         assert checker(from_openapi(schema), schema, 37) is None
+
+
+def test_kind_at_the_root_is_never_taken_for_what_it_was() -> None:
+    """Given rules of fields called kind that are broken / when an update leaves them / then the one
+    at the root is told, and one below warns.
+    """
+    kind = ruled(TEXT, "self == 'a'")
+    schema: Tree = {"type": "object", "properties": {"kind": kind, "spec": {"type": "object", "properties": {"kind": kind}}}}
+    rules = checker(from_openapi(schema), schema, 37)
+    assert rules is not None
+    tree: Tree = {"kind": "b", "spec": {"kind": "b"}}
+    found, warnings = rules.check(tree, tree, Correlation(tree, tree, Constraints(schema, 37)))
+    assert [error.field for error in found] == ["kind"]
+    assert warnings == ["spec.kind: Invalid value: \"b\": failed rule: self == 'a'"]
