@@ -9,7 +9,7 @@ nodes. Upstream has no counterpart: it validates by walking the schema each time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fakekube.apiextensions.objects.constraints import Constraints
+from fakekube.apiextensions.objects.constraints import Constraints, Number
 from fakekube.apiextensions.objects.violations import is_valid
 from fakekube.apimachinery.types import Json
 from fakekube.util.regex import RegexError, compiled
@@ -111,7 +111,7 @@ def _text(node: Constraints) -> Acceptor:
 
 def _integer(node: Constraints) -> Acceptor:
     limit = 1 << 31 if node.format == "int32" and node.number_type else INT64
-    if _has_odd_bounds(node):
+    if _has_odd_bounds(node) or (node.number_type and not all(-limit <= bound < limit for bound in _given_bounds(node))):
         return lambda _: False
     low, high, factor = _bounds(node, -limit, limit - 1)
     if factor is None:
@@ -121,9 +121,12 @@ def _integer(node: Constraints) -> Acceptor:
 
 def _has_odd_bounds(node: Constraints) -> bool:
     """Whether a bound is not an integer: what upstream makes of that is for ``violations``."""
-    bounds = [bound for bound in (node.minimum, node.maximum, node.multiple_of) if bound is not None]
-    return any(isinstance(bound, float) and not bound.is_integer() for bound in bounds) or (
+    return any(isinstance(bound, float) and not bound.is_integer() for bound in _given_bounds(node)) or (
         node.multiple_of is not None and node.multiple_of < 1)
+
+
+def _given_bounds(node: Constraints) -> list[Number]:
+    return [bound for bound in (node.minimum, node.maximum, node.multiple_of) if bound is not None]
 
 
 def _bounds(node: Constraints, low: int, high: int) -> tuple[int, int, int | None]:

@@ -237,7 +237,7 @@ def _items(schema: Tree, path: str, place: _Place, node: "NodeRules | None") -> 
         yield items, where, place, node and node.below(items)
     elif items:
         for number, below in enumerate(items):
-            yield below, index(where, number), place, node and node.below(below)
+            yield below, index(where, number), place, None  # such a schema is not structural
 
 
 def _standard_errors(schema: Tree, path: str, place: _Place, rules: Rules) -> Iterator[FieldError]:
