@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery.types import Tree
 from fakekube.cel import conversion, types, values
 from fakekube.cel.types import Field, ObjectType, Type
 from fakekube.schema.structural import Schema, from_openapi
@@ -239,10 +238,10 @@ def _with_metadata(schema: Schema, *, names_end: bool) -> Mapping[str, Schema]:
     if complete:
         return own
     declared = metadata.properties if metadata is not None else {}
-    text: Tree = {"type": "string"}
-    names: dict[str, Tree] = {}
+    text: dict[str, Any] = {"type": "string"}
+    names: dict[str, Any] = {}
     for name, most in (("name", MAX_NAME), ("generateName", MAX_NAME - 1)):
         limit = declared[name].keywords.get("maxLength", most) if name in declared else most
         names[name] = {**text, "maxLength": min(limit, most)} if names_end else text
-    added: dict[str, Tree] = {"apiVersion": text, "kind": text, "metadata": {"type": "object", "properties": names}}
+    added: dict[str, Any] = {"apiVersion": text, "kind": text, "metadata": {"type": "object", "properties": names}}
     return {**own, **{name: from_openapi(tree) for name, tree in added.items()}}

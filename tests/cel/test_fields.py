@@ -40,7 +40,7 @@ def shown(value: Any) -> str:
 
 
 def said(recorded: dict[str, Any], text: str) -> list[Any]:
-    """The refusal of a rule, or its type, estimates, value and cost, or its type, estimates, error."""
+    """The refusal of a rule; or its type, estimates, and value and cost or error."""
     declared = decltypes.of_schema(from_openapi(recorded["schema"]), root=recorded.get("root", False), names_end=True)
     if declared is None:
         return ["nothing is declared"]

@@ -49,7 +49,7 @@ def test_names_end(schema: dict[str, Any], name: tuple[int, int], generated: tup
 
 
 def test_a_schema_that_says_all_is_taken_at_its_word() -> None:
-    """given a schema with apiVersion, kind and both names, when rules compare them, then it counts"""
+    """given a schema with all of them, when rules compare names, then it counts"""
     schema = whole(name=TEXT, generateName={**TEXT, "maxLength": 3})
     schema["properties"] |= {"kind": TEXT, "apiVersion": TEXT}
     assert estimate(schema, "self.metadata.name == self.kind") == ENDLESS

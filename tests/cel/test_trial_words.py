@@ -97,7 +97,8 @@ def test_the_variables(data: object, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("text", "shown"), [
-    ("[dyn(1), dyn('é'), dyn(2.5), dyn(null)]", '[1, "é", 2.5, null]'), ("{dyn('a'): dyn({1: true}), dyn(2u): dyn(b'x')}", '{"a": {1: true}, 2: b\'x\'}'),
+    ("[dyn(1), dyn('é'), dyn(2.5), dyn(null)]", '[1, "é", 2.5, null]'),
+    ("{dyn('a'): dyn({1: true}), dyn(2u): dyn(b'x')}", '{"a": {1: true}, 2: b\'x\'}'),
     ("{dyn(true): 1, dyn(1): 2}", "{true: 1, 1: 2}"), ("optional.of(optional.none())", "optional.of(optional.none())"),
     ("timestamp('2020-01-02T03:04:05Z')", 'timestamp("2020-01-02T03:04:05Z")'), ("duration('0s')", 'duration("0s")'),
     ("1u", "1"), ("1.0", "1"), ("0.0/0.0", "NaN"), ("type([])", "list"), ("'\"'", '"\\""'), ("b'\\xff'", "b'\\xff'"),
