@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery.types import Tree
 from fakekube.cel import conversion, types, values
 from fakekube.cel.types import Field, ObjectType, Type
 from fakekube.schema.structural import Schema, from_openapi
@@ -102,20 +101,29 @@ def escaped(name: str) -> str | None:
     return _ESCAPED.sub(lambda match: _SPELLED[match.group()], name)
 
 
-def of_schema(schema: Schema, name: str = "selfType", *, root: bool = False) -> DeclType | None:
+class _Inside(NamedTuple):
+    """The definitions that a node stands in, and whether names of whole objects end."""
+
+    definitions: tuple[str, ...]
+    names_end: bool
+
+
+def of_schema(schema: Schema, name: str = "selfType", *, root: bool = False, names_end: bool = False) -> DeclType | None:
     """What a schema declares; None if expressions cannot see it.
 
     ``name`` is that of its type, if it is an object. ``root`` says that a whole object stands here:
     ``apiVersion``, ``kind``, ``metadata.name`` and ``metadata.generateName`` are always known.
+    ``names_end`` says that these two are no longer than names may be, as rules of custom resources
+    have it since 1.37.
     """
-    return _declare(schema, name, root=root, inside=())
+    return _declare(schema, name, root=root, inside=_Inside((), names_end))
 
 
-def _declare(schema: Schema, name: str, *, root: bool, inside: tuple[str, ...]) -> DeclType | None:
+def _declare(schema: Schema, name: str, *, root: bool, inside: _Inside) -> DeclType | None:
     if schema.name:
-        if schema.name in inside or schema.name == QUANTITY:  # a definition that holds itself ends here
+        if schema.name in inside.definitions or schema.name == QUANTITY:  # a definition that holds itself ends here
             return None
-        inside = (*inside, schema.name)
+        inside = inside._replace(definitions=(*inside.definitions, schema.name))
     if schema.int_or_string:
         return DeclType(types.DYN, 1, _max_length(schema, 4, MAX_REQUEST_SIZE - 2))
     if schema.type == "array":
@@ -133,7 +141,7 @@ def _declare(schema: Schema, name: str, *, root: bool, inside: tuple[str, ...]) 
     return None
 
 
-def _array(schema: Schema, name: str, inside: tuple[str, ...]) -> DeclType | None:
+def _array(schema: Schema, name: str, inside: _Inside) -> DeclType | None:
     if schema.items is None:
         return None
     element = _declare(schema.items, f"{name}.@idx", root=schema.items.embedded, inside=inside)
@@ -145,8 +153,8 @@ def _array(schema: Schema, name: str, inside: tuple[str, ...]) -> DeclType | Non
     return DeclType(types.list_of(element.type), 2, most, element=element, convert=convert)
 
 
-def _object(schema: Schema, name: str, *, root: bool, inside: tuple[str, ...]) -> DeclType | None:
-    properties = _with_metadata(schema) if root else schema.properties
+def _object(schema: Schema, name: str, *, root: bool, inside: _Inside) -> DeclType | None:
+    properties = _with_metadata(schema, names_end=inside.names_end) if root else schema.properties
     additional = schema.additional
     if additional is not None and (additional.type or additional.int_or_string or additional.preserve_unknown):
         element = _declare(additional, f"{name}.@elem", root=additional.embedded, inside=inside)
@@ -209,15 +217,15 @@ def _max_length(schema: Schema, bytes_each: int, otherwise: int) -> int:
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 """Upstream's definition of it has alternatives and no type, which no expression sees."""
 _PLAIN_STRING = DeclType(types.STRING, _MIN_STRING_SIZE)
-_METADATA: dict[str, Tree] = {
-    "apiVersion": {"type": "string"},
-    "kind": {"type": "string"},
-    "metadata": {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}},
-}
+MAX_NAME = 253
 
 
-def _with_metadata(schema: Schema) -> Mapping[str, Schema]:
-    """The properties of a whole object: its own metadata if it says enough of it."""
+def _with_metadata(schema: Schema, *, names_end: bool) -> Mapping[str, Schema]:
+    """The properties of a whole object: its own metadata if it says enough of it.
+
+    A name that ends is no longer than names may be, or than its own schema says; what is generated
+    for one adds a character at least.
+    """
     own = schema.properties
     metadata = own.get("metadata")
     complete = (
@@ -227,4 +235,13 @@ def _with_metadata(schema: Schema) -> Mapping[str, Schema]:
         and (schema.is_struct or not metadata.is_struct)
         and all(name in metadata.properties and metadata.properties[name].type == "string" for name in ("name", "generateName"))
     )
-    return own if complete else {**own, **{name: from_openapi(tree) for name, tree in _METADATA.items()}}
+    if complete:
+        return own
+    declared = metadata.properties if metadata is not None else {}
+    text: dict[str, Any] = {"type": "string"}
+    names: dict[str, Any] = {}
+    for name, most in (("name", MAX_NAME), ("generateName", MAX_NAME - 1)):
+        limit = declared[name].keywords.get("maxLength", most) if name in declared else most
+        names[name] = {**text, "maxLength": min(limit, most)} if names_end else text
+    added: dict[str, Any] = {"apiVersion": text, "kind": text, "metadata": {"type": "object", "properties": names}}
+    return {**own, **{name: from_openapi(tree) for name, tree in added.items()}}

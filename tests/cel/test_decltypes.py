@@ -96,3 +96,14 @@ def test_keys_of_declared_maps_are_texts() -> None:
         environment(schema).compile("dyn(self.m)[1]").evaluate({"self": {"m": {"a": 1}}})
     with pytest.raises(errors.EvaluationError, match="no such key: 1"):
         environment(schema).compile("dyn({'a': 1})[1]").evaluate({"self": {}})
+
+
+def test_keys_of_maps_below_a_map_are_texts_too() -> None:
+    """given maps in a map that a schema declares, when one is asked for a number, then no overload
+    is, however one comes to it
+    """
+    inner = {"type": "object", "additionalProperties": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"m": {"type": "object", "additionalProperties": inner}}}
+    for text in ("dyn(self.m['a'])[1]", "dyn(self.m)['a'][1]", "dyn(dyn(self).m.a)[1]"):
+        with pytest.raises(errors.EvaluationError, match="no such overload"):
+            environment(schema).compile(text).evaluate({"self": {"m": {"a": {"b": 1}}}})

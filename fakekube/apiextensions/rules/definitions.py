@@ -168,7 +168,7 @@ def _facts(text: bytes, minor: int, is_root: bool, stored: tuple[tuple[bool, boo
     """
     schema = orjson.loads(text)
     node = from_openapi(schema)
-    decl = of_schema(node, root=is_root or node.embedded)
+    decl = of_schema(node, root=is_root or node.embedded, names_end=minor >= 37)
     if decl is None:
         return None
     rules = schema[RULES]

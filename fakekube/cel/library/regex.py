@@ -55,9 +55,10 @@ def find_all(text: str, pattern: str, limit: int = -1, *, pause: Callable[[], No
     CostExceeded where there may be much to look at again for each of many parts: the cost is that
     of one look.
     """
+    expression = _compiled(pattern)
     parts: list[str] = []
     end_before, scanned, next_pause = -1, 0, SCANNED_A_TURN
-    for start, end in _compiled(pattern).spans(text) if limit else ():
+    for start, end in expression.spans(text) if limit else ():
         scanned += len(text) - start
         if scanned > MAX_SCANNED:
             raise errors.CostExceeded
