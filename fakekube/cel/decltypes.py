@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fakekube.apimachinery.names import MAX_SUBDOMAIN_LENGTH
 from fakekube.cel import conversion, types, values
 from fakekube.cel.types import Field, ObjectType, Type
 from fakekube.schema.structural import Schema, from_openapi
@@ -217,7 +218,6 @@ def _max_length(schema: Schema, bytes_each: int, otherwise: int) -> int:
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 """Upstream's definition of it has alternatives and no type, which no expression sees."""
 _PLAIN_STRING = DeclType(types.STRING, _MIN_STRING_SIZE)
-MAX_NAME = 253
 
 
 def _with_metadata(schema: Schema, *, names_end: bool) -> Mapping[str, Schema]:
@@ -240,7 +240,7 @@ def _with_metadata(schema: Schema, *, names_end: bool) -> Mapping[str, Schema]:
     declared = metadata.properties if metadata is not None else {}
     text: dict[str, Any] = {"type": "string"}
     names: dict[str, Any] = {}
-    for name, most in (("name", MAX_NAME), ("generateName", MAX_NAME - 1)):
+    for name, most in (("name", MAX_SUBDOMAIN_LENGTH), ("generateName", MAX_SUBDOMAIN_LENGTH - 1)):
         limit = declared[name].keywords.get("maxLength", most) if name in declared else most
         names[name] = {**text, "maxLength": min(limit, most)} if names_end else text
     added: dict[str, Any] = {"apiVersion": text, "kind": text, "metadata": {"type": "object", "properties": names}}

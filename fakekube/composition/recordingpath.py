@@ -33,7 +33,7 @@ class RecordingPath:
         self._size = self._lost = 0
 
     def answer(self, request: Request) -> Response:
-        """Start, take or stop. Raises APIError 400; 409 while somebody else records; 405."""
+        """Start, take or stop. Raises APIError 400, also while somebody else records; 405."""
         if request.method == "GET":
             return self._take()
         if request.method != "POST":

@@ -128,9 +128,10 @@ class Shell:
     async def _simple(self, command: Simple, io: Io) -> int:
         variables, files = self._session.variables, self._session.files
         words = [parser.expand(word, variables) for word in command.words]
-        before, assigned = dict(variables), {}
+        assigned: dict[str, str] = {}
         while words and (name := words[0].partition("=")[0]).isidentifier() and "=" in words[0]:
             assigned[name] = words.pop(0).partition("=")[2]
+        before = {name: variables[name] for name in assigned if name in variables}
         variables |= assigned
         outputs: list[_Output] = []
         for operator, word in command.redirections:
@@ -146,10 +147,8 @@ class Shell:
         code = await self._execute(words, io) if words else 0
         if words and words[0] not in SPECIAL:
             for name in assigned:
-                if name in before:
-                    variables[name] = before[name]
-                else:
-                    variables.pop(name, None)
+                variables.pop(name, None)
+            variables |= before
         for output in outputs:
             files.write(output.path, bytes(output.content), append=output.append)
         return code
