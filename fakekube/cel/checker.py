@@ -79,7 +79,11 @@ class _Checker:
                 _CHECKS[part.__class__](self, part)
 
     def parts(self, node: tree.Expression) -> Iterable[tree.Expression]:
-        """What of a node is checked before it, whatever it turns out to be."""
+        """What of a node is checked before it, whatever it turns out to be.
+
+        A loop checks its parts itself, where its variables are known; so does what may be one name
+        with dots, and a call whose target may be part of its own name.
+        """
         if isinstance(node, tree.Comprehension) or id(node) in self.checked:
             return ()
         if isinstance(node, tree.Select) and tree.qualified_name(node) is not None:
@@ -192,8 +196,6 @@ class _Checker:
         if node.function == "_?._":
             self.optional_select(node)
             return
-        for argument in node.arguments:
-            self.check(argument)
         if node.target is not None:
             prefix = tree.qualified_name(node.target)
             found = self.function(f"{prefix}.{node.function}") if prefix is not None else None
@@ -214,7 +216,6 @@ class _Checker:
         """``a.?b``: the second argument is the name of the field."""
         operand, name = node.arguments
         assert isinstance(name, tree.Literal)
-        self.check(name)
         field = self.field(node, operand, name.value, optional=True)
         node.type = self.substitutions.substitute(field)
 
@@ -274,7 +275,6 @@ class _Checker:
         """The type that all elements have in common."""
         common: Type | None = None
         for index, element in enumerate(node.elements):
-            self.check(element)
             given = self.unwrapped(element) if index in node.optional else element.type
             common = self.join(element, common, given)
         node.type = types.list_of(self.substitutions.fresh() if common is None else common)
@@ -285,9 +285,7 @@ class _Checker:
         common: Type | None = None
         for entry in node.entries:
             assert entry.key is not None
-            self.check(entry.key)
             common_key = self.join(entry.key, common_key, entry.key.type)
-            self.check(entry.value)
             given = self.unwrapped(entry.value) if entry.optional else entry.value.type
             common = self.join(entry.value, common, given)
         if common_key is None or common is None:
@@ -309,7 +307,6 @@ class _Checker:
             self.report(node, f"'{declared.name}' is not a message type")
             node.type = types.ERROR
         for entry in node.entries:
-            self.check(entry.value)
             field = declared.fields.get(entry.name) if isinstance(declared, types.ObjectType) else None
             expected = types.ERROR if field is None else field.type
             if field is None:

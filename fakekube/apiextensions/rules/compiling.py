@@ -53,9 +53,9 @@ class CompiledRule(NamedTuple):
         """The most that one evaluation may cost, as far as sizes are declared."""
         return self.program.estimate().max if self.program is not None else 0
 
-    def message_cost(self) -> int:
-        """The most that one evaluation of the message may cost."""
-        return self.message.estimate().max if self.message is not None else 0
+    def message_cost(self) -> int | None:
+        """The most that one evaluation of the message may cost; None without an expression for it."""
+        return self.message.estimate().max if self.message is not None else None
 
 
 def compile_rules(

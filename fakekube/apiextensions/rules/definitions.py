@@ -178,9 +178,7 @@ def _facts(text: bytes, minor: int, is_root: bool, stored: tuple[tuple[bool, boo
         if is_known}
     compiled = compile_rules(rules, decl, schema, minor, stored=known.__contains__)
     return NodeFacts(tuple(
-        RuleFacts(
-            rule.error, rule.cost(), rule.uses_old_self, rule.message_error,
-            None if rule.message is None else rule.message_cost())
+        RuleFacts(rule.error, rule.cost(), rule.uses_old_self, rule.message_error, rule.message_cost())
         for rule in compiled), max_cardinality(decl))
 
 
