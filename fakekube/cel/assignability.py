@@ -47,8 +47,6 @@ class Substitutions:
 
     def assignable_all(self, left: list[Type], right: list[Type]) -> bool:
         """Whether each may stand for its counterpart, all at once."""
-        if len(left) != len(right):
-            return False
         mark = len(self._trail)
         if all(map(self._assignable, left, right)):
             return True

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fakekube.cel import costs, macros, tree, types, values
+from fakekube.cel import costs, tree, types, values
 from fakekube.cel.costs import MAX, UNKNOWN_SIZE, CallEstimate, CostEstimate, SizeEstimate, fixed, fixed_size
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.functions import Node, Overload
@@ -142,8 +142,6 @@ class Estimator:
             return CostEstimate(argument_costs[0].min, min(sum(cost.max for cost in argument_costs), MAX))
         if node.function == "_?._":
             return _sum(argument_costs).plus(fixed(1))
-        if not node.overloads:
-            return _NOTHING
         total = _NOTHING if node.target is None else self.cost(node.target)
         own = CostEstimate(MAX, 0)
         result: SizeEstimate | None = None
@@ -273,11 +271,8 @@ class Estimator:
     # sizes
 
     def _argument(self, node: tree.Expression) -> Argument:
-        path = self._path(node)
-        if path and path[0] in {macros.ACCUMULATOR, macros.OLD_ACCUMULATOR}:
-            path = ()
         literal = node.value if isinstance(node, tree.Literal) else None
-        return Argument(node.type, path, self._size(node), literal, node)
+        return Argument(node.type, self._path(node), self._size(node), literal, node)
 
     def _path(self, node: tree.Expression) -> Path:
         if isinstance(node, tree.Ident) and (known := self._locals.get(node.name)):

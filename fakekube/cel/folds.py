@@ -8,8 +8,9 @@ Upstream: evalFold of interpreter/interpretable.go.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.cel import errors, spending, values
+from fakekube.cel import errors, macros, spending, values
 from fakekube.cel.errors import EvaluationError
+from fakekube.cel.standard import conversions
 
 Code = Callable[[list[Any]], Any]
 Test = tuple[Code, int]  # a predicate, and what it costs
@@ -27,10 +28,9 @@ class Loop(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What a loop does that no macro of ours makes, as written."""
+    """What a loop does that is no more than its step, to the end of the range."""
 
     initial: Code
-    condition: Code
     step: Code
     result: Code
     accumulator: int
@@ -204,10 +204,10 @@ def insert(loop: Loop, parts: Sequence[Code], cost: int, test: Test | None) -> C
 def _insert(into: dict[Any, Any], made: list[Any]) -> None:
     entries = made[0] if len(made) == 1 else {values.map_key(made[0]): made[1]}
     if not isinstance(entries, dict):
-        raise errors.no_such_overload()
+        raise EvaluationError(f"no such overload: {macros.MAP_INSERT}(map, {values.type_of(entries).name})")
     for key, value in entries.items():
         if key in into:
-            raise EvaluationError(f"insert failed: key {values.key_value(key)} already exists")
+            raise EvaluationError(f"insert failed: key {conversions.key_text(values.key_value(key))} already exists")
         into[key] = value
 
 
@@ -220,8 +220,6 @@ def general(loop: Loop, steps: Steps, cost: int) -> Code:
         for element in turns(loop, frame):
             frame[first] = element
             _spend(frame, cost)
-            if steps.condition(frame) is False:
-                break
             try:
                 frame[accumulator] = steps.step(frame)
             except EvaluationError as failed:

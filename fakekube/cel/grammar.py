@@ -121,8 +121,6 @@ class Grammar(Recovery):
             self.match("-", "unary - token", Ahead(_PRIMARY))
             self.sync("unary - loop", Ahead(_PRIMARY), looping=True)
             if self.kind() != "-":
-                if self.kind() not in _PRIMARY:
-                    raise self.no_alternative(1)
                 return
             if self.kind(2) not in _PRIMARY:
                 raise self.no_alternative(2)

@@ -46,10 +46,11 @@ _TOKEN = re.compile(
 _ESCAPE_PART = (
     r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?"  # an escape that does not end
 )
-_QUOTED_PART = {
-    quote: re.compile(rf"(?:[^\\{quote}\n\r]|{_ESCAPE})*+(?:{_ESCAPE_PART})?") for quote in ("'", '"')
+_BEGUN = {
+    **{quote: re.compile(rf"(?:[^\\{quote}\n\r]|{_ESCAPE})*+(?:{_ESCAPE_PART})?") for quote in ("'", '"')},
+    "`": re.compile(r"[A-Za-z0-9_.\-/ ]*"),
 }
-_BACKQUOTED_PART = re.compile(r"[A-Za-z0-9_.\-/ ]*")
+"""What is read behind a quote that nothing ends."""
 _ESCAPED = re.compile(
     r"""\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7][0-7]))"""
 )
@@ -101,12 +102,10 @@ def tokens(text: str) -> tuple[list[Token], list[Unrecognized]]:
 def _unrecognized(text: str, position: int) -> Unrecognized:
     """How far a lexer reads before it gives up: until what cannot be there, that included."""
     first = text[position]
-    if first in "'\"":
-        end = _QUOTED_PART[first].match(text, position + 1)
-        after = position + 1 if end is None else end.end()
-    elif first == "`":
-        end = _BACKQUOTED_PART.match(text, position + 1)
-        after = position + 1 if end is None else end.end()
+    if first in _BEGUN:
+        begun = _BEGUN[first].match(text, position + 1)
+        assert begun is not None  # it may be empty
+        after = begun.end()
     elif first in "=&|":
         after = position + 1
     else:

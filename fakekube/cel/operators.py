@@ -124,7 +124,7 @@ def index_value(value: Any, key: Any) -> Any:
         try:
             return value[values.map_key(key)]
         except (KeyError, TypeError):
-            raise errors.no_such_key(_key_text(key)) from None
+            raise errors.no_such_key(conversions.key_text(key)) from None
     if isinstance(value, list | tuple):
         place = list_index(key)
         if not 0 <= place < len(value):
@@ -132,24 +132,18 @@ def index_value(value: Any, key: Any) -> Any:
         return value[place]
     if value.__class__ is values.OptionalValue:
         return optional_index_value(value, key)
-    raise errors.no_such_key(_key_text(key))
+    raise errors.no_such_key(conversions.key_text(key))
 
 
 def list_index(key: Any) -> int:
     """The index that a key means: a whole number of any type. Raises EvaluationError."""
     if key.__class__ is float:
         if not key.is_integer():
-            raise EvaluationError(f"unsupported index value {_key_text(key)} in list")
+            raise EvaluationError(f"unsupported index value {conversions.key_text(key)} in list")
         return int(key)
     if not isinstance(key, int) or isinstance(key, bool):
         raise EvaluationError(f"unsupported index type '{values.type_of(key).name}' in list")
     return key
-
-
-def _key_text(key: Any) -> str:
-    if key.__class__ is bool:
-        return "true" if key else "false"
-    return conversions.double_to_string(key) if key.__class__ is float else str(key)
 
 
 def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
@@ -246,18 +240,6 @@ def optional_or(first: Code, second: Code, cost: int, *, unwrapped: bool) -> Cod
             return found.value if unwrapped else found
         frame[0] -= cost
         return second(frame)
-
-    return run
-
-
-def not_strictly_false(argument: Code) -> Code:
-    """The value; True for an error."""
-
-    def run(frame: list[Any]) -> Any:
-        try:
-            return argument(frame)
-        except EvaluationError:
-            return True
 
     return run
 

@@ -259,16 +259,10 @@ class Planner:
 
     def optional_or(self, node: tree.Call) -> Plan:
         """``a.or(b)`` and ``a.orValue(b)`` of an optional: the second is computed if needed."""
-        if node.target is None or len(node.arguments) != 1:
-            return self.function(node)
+        assert node.target is not None  # they are methods only
         first, second = self.plan(node.target), self.plan(node.arguments[0])
         code = operators.optional_or(first.code, second.code, second.cost, unwrapped=node.function == "orValue")
         return Plan(code, first.cost)
-
-    def not_strictly_false(self, node: tree.Call) -> Plan:
-        """What decides whether a loop goes on: an error does not end it."""
-        argument = self.plan(node.arguments[0])
-        return Plan(operators.not_strictly_false(argument.code), argument.cost + 1)
 
     def equals(self, node: tree.Call) -> Plan:
         """``==`` and ``!=``."""
@@ -377,10 +371,9 @@ class Planner:
                     parts = [self.plan(argument) for argument in step.arguments[1:]]
                     cost = sum(part.cost for part in parts) + 2
                     return folds.insert(loop, [part.code for part in parts], cost, tested), result.cost
-        condition, planned = self.plan(node.condition), self.plan(node.step)
-        initial = self.plan(node.initial)
-        run = folds.Steps(initial.code, condition.code, planned.code, result.code, accumulator)
-        return folds.general(loop, run, condition.cost + planned.cost), result.cost
+        planned, initial = self.plan(node.step), self.plan(node.initial)
+        run = folds.Steps(initial.code, planned.code, result.code, accumulator)
+        return folds.general(loop, run, planned.cost), result.cost
 
     def binding(self, node: tree.Comprehension) -> Plan:
         """A name for a value, which is computed when it is used first."""
@@ -440,7 +433,6 @@ _SPECIAL: dict[str, Callable[[Planner, tree.Call], Plan]] = {
     "_&&_": Planner.logical,
     "_||_": Planner.logical,
     "_?_:_": Planner.conditional,
-    "@not_strictly_false": Planner.not_strictly_false,
     "_==_": Planner.equals,
     "_!=_": Planner.equals,
     "_[_]": Planner.index,

@@ -14,24 +14,24 @@ from dataclasses import dataclass, field
 class Kind(enum.Enum):
     """What sort of type it is; parameters and names tell types of one kind apart."""
 
-    ANY = "any"
-    BOOL = "bool"
-    BYTES = "bytes"
-    DOUBLE = "double"
-    DURATION = "duration"
-    DYN = "dyn"
-    ERROR = "!error!"
-    INT = "int"
-    LIST = "list"
-    MAP = "map"
-    NULL = "null"
-    OPAQUE = "opaque"
-    STRING = "string"
-    STRUCT = "struct"
-    TIMESTAMP = "timestamp"
-    TYPE = "type"
-    TYPE_PARAMETER = "type parameter"
-    UINT = "uint"
+    ANY = enum.auto()
+    BOOL = enum.auto()
+    BYTES = enum.auto()
+    DOUBLE = enum.auto()
+    DURATION = enum.auto()
+    DYN = enum.auto()
+    ERROR = enum.auto()
+    INT = enum.auto()
+    LIST = enum.auto()
+    MAP = enum.auto()
+    NULL = enum.auto()
+    OPAQUE = enum.auto()
+    STRING = enum.auto()
+    STRUCT = enum.auto()
+    TIMESTAMP = enum.auto()
+    TYPE = enum.auto()
+    TYPE_PARAMETER = enum.auto()
+    UINT = enum.auto()
 
     __hash__ = object.__hash__  # that of Enum is Python, and kinds are looked up all the time
 

@@ -59,10 +59,6 @@ class Duration:
 
     nanoseconds: int
 
-    def timedelta(self) -> dt.timedelta:
-        """The same span in Python's own type, cut to microseconds."""
-        return dt.timedelta(microseconds=self.nanoseconds // 1000)
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
@@ -216,11 +212,6 @@ def map_key(value: Value) -> Value:
 def key_value(key: Value) -> Value:
     """The CEL key that stands behind the key of a dict."""
     return key.value if key.__class__ is BoolKey else key
-
-
-def keys(of: dict[Value, Value]) -> list[Value]:
-    """The keys of a map as CEL values."""
-    return [key.value if key.__class__ is BoolKey else key for key in of]
 
 
 def size(value: Value) -> int:

@@ -9,6 +9,7 @@ repetitions above 1000 alone; and what takes RE2 more than ``MAX_BYTES``, which 
 in ASCII.
 """
 
+import re
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Protocol
@@ -45,6 +46,9 @@ class _Program(Protocol):
         """Where it is found, one after the other."""
 
 
+_ANY_BYTE = "\\C"
+"""What RE2 reads as any byte, and Go does not know."""
+_LITERAL = re.compile(r"\\\\|\\Q.*?(?:\\E|$)", re.DOTALL)
 _TOO_LARGE = "pattern too large - compile failed"
 # what RE2 calls a mistake, and what Go does
 _IN_GO = MappingProxyType({
@@ -71,6 +75,8 @@ class Expression:
 
     def __init__(self, pattern: str) -> None:
         """Raises RegexError."""
+        if _ANY_BYTE in pattern and _ANY_BYTE in _LITERAL.sub("", pattern):
+            raise RegexError(f"error parsing regexp: invalid escape sequence: `{_ANY_BYTE}`")
         self._pattern = pattern
         self._for_ascii = _for_ascii(pattern) if pattern.isascii() else None
         if self._for_ascii is None and _for_all(pattern) is None:

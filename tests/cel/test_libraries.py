@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.apimachinery import gourl, netip
-from fakekube.cel import errors, values
+from fakekube.cel import errors, types, values
 from fakekube.cel.library import (
     formatting,
+    kubernetes,
     kubernetes_lists,
     lists,
     network,
@@ -21,12 +22,12 @@ from fakekube.cel.library import (
     semvers,
     sets,
     strings,
-    two_variables,
     urls,
 )
 
 TEXT = st.text(alphabet="abcA,. é\t\n\u2003😀", max_size=12)
 SMALL = st.integers(-3, 15)
+INSERTING = kubernetes.environment(37).extended({"x": types.DYN})
 SCALAR = st.one_of(st.integers(-3, 3), st.booleans(), st.none(), st.sampled_from(["", "a", "b", 1.0, 2.5, values.Uint(1), b"a"]))
 NESTED = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3), max_leaves=8)
 
@@ -166,13 +167,13 @@ def test_flatten(elements: list[Any], depth: int) -> None:
 
 @given(st.dictionaries(st.sampled_from("abc"), st.integers()), st.sampled_from("abc"), st.integers())
 def test_inserting(entries: dict[str, int], key: str, value: int) -> None:
-    """given a map, when an entry is inserted, then a new map has it, unless the key was there"""
-    before = dict(entries)
+    """given entries, when a map is made of them, then it has them, unless a key comes twice"""
+    listed = [{"key": each, "value": held} for each, held in (*entries.items(), (key, value))]
+    program = INSERTING.compile("x.transformMapEntry(i, e, {e.key: e.value})")
     if key in entries:
-        assert fails(two_variables.insert, entries, key, value)
+        assert fails(program.evaluate, {"x": listed})
     else:
-        assert two_variables.insert(entries, key, value) == {**entries, key: value}
-    assert entries == before
+        assert program.evaluate({"x": listed}) == {**entries, key: value}
 
 
 @given(st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 2**32 - 1, 127 << 24, 0xE0000001, 0xA9FE0001])))

@@ -54,7 +54,7 @@ class CompiledRule(NamedTuple):
         return self.program.estimate().max if self.program is not None else 0
 
     def message_cost(self) -> int | None:
-        """The most that one evaluation of the message may cost; None without an expression for it."""
+        """The most that one evaluation of the message may cost; None when nothing computes it."""
         return self.message.estimate().max if self.message is not None else None
 
 

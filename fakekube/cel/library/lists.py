@@ -93,7 +93,7 @@ def flatten(elements: Any, *depths: Any) -> list[Any]:
     depth = depths[0] if depths else 1
     if not isinstance(elements, list | tuple) or not isinstance(depth, int):
         given = ", ".join(values.type_of(each).name for each in depths)
-        raise EvaluationError(f"no such overload: {values.type_of(elements).name}.flatten({given})")
+        raise EvaluationError(f"no such overload: {values.type_of(elements)}.flatten({given})")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     flat: list[Any] = []

@@ -11,6 +11,7 @@ from fakekube.cel import macros, operators, types, values
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.functions import Function, function, member, overload
 from fakekube.cel.libraries import Library
+from fakekube.cel.standard import texts
 
 
 def library(version: int) -> Library:
@@ -27,8 +28,8 @@ def library(version: int) -> Library:
         function("optional.none", overload("optional_none", [], optional, lambda: values.NONE)),
         function("value", member("optional_value", [optional], held, value_of)),
         function("hasValue", member("optional_hasValue", [optional], types.BOOL, lambda optional: optional.present)),
-        function("or", member("optional_or_optional", [optional, optional], optional, or_optional)),
-        function("orValue", member("optional_orValue_value", [optional, held], held, or_value)),
+        function("or", member("optional_or_optional", [optional, optional], optional, texts.not_a_result)),
+        function("orValue", member("optional_orValue_value", [optional, held], held, texts.not_a_result)),
         *_selections(),
     )
     if version >= 2:
@@ -87,16 +88,6 @@ def value_of(optional: values.OptionalValue) -> Any:
     if not optional.present:
         raise EvaluationError("optional.none() dereference")
     return optional.value
-
-
-def or_optional(optional: values.OptionalValue, other: values.OptionalValue) -> values.OptionalValue:
-    """The first of two that has a value."""
-    return optional if optional.present else other
-
-
-def or_value(optional: values.OptionalValue, default: Any) -> Any:
-    """The value, or another."""
-    return optional.value if optional.present else default
 
 
 def _at(elements: Sequence[Any], index: int) -> values.OptionalValue:

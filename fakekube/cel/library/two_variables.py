@@ -3,36 +3,20 @@
 Upstream: cel-go's ext/comprehensions.go.
 """
 
-from typing import Any
-
-from fakekube.cel import macros, types, values
-from fakekube.cel.errors import EvaluationError
+from fakekube.cel import macros, types
 from fakekube.cel.functions import function, overload
 from fakekube.cel.libraries import Library
-from fakekube.cel.library import formatting
+from fakekube.cel.standard import texts
 
 
 def library() -> Library:
     """The macros, and the functions that they are made of, since 1.32."""
     key, value = types.parameter("K"), types.parameter("V")
-    whole = types.map_of(key, value)
+    whole, none = types.map_of(key, value), texts.not_a_result
     return Library("two variables", (
         function(
-            "cel.@mapInsert",
-            overload("@mapInsert_map_key_value", [whole, key, value], whole, insert),
-            overload("@mapInsert_map_map", [whole, whole], whole, insert_all),
+            macros.MAP_INSERT,
+            overload("@mapInsert_map_key_value", [whole, key, value], whole, none),
+            overload("@mapInsert_map_map", [whole, whole], whole, none),
         ),
     ), macros=macros.TWO_VARIABLES)
-
-
-def insert(into: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
-    """The map with one more entry."""
-    return insert_all(into, {values.map_key(key): value})
-
-
-def insert_all(into: dict[Any, Any], entries: dict[Any, Any]) -> dict[Any, Any]:
-    """The map with more entries, none of which it has already."""
-    for held in entries:
-        if held in into:
-            raise EvaluationError(f"insert failed: key {formatting.go_value(values.key_value(held))} already exists")
-    return into | entries

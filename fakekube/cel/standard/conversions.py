@@ -16,6 +16,9 @@ _DOUBLE = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE
 )
 _HEX_DOUBLE = re.compile(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?[0-9]+", re.ASCII | re.IGNORECASE)
+_SEPARATOR = re.compile(r"(?<=[0-9])_(?=[0-9])", re.ASCII)
+_HEX_SEPARATOR = re.compile(r"(?<=[0-9a-fx])_(?=[0-9a-f])", re.ASCII | re.IGNORECASE)
+"""Between digits, and behind the ``0x``."""
 _BOOLS = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
@@ -48,11 +51,11 @@ def string_to_uint(text: str) -> values.Uint:
 
 def string_to_double(text: str) -> float:
     """The number that the text means. Raises EvaluationError."""
-    if _DOUBLE.fullmatch(text):
-        number = float(text)
-    elif _HEX_DOUBLE.fullmatch(text):
+    if _DOUBLE.fullmatch(decimal := _SEPARATOR.sub("", text)):
+        number = float(decimal)
+    elif _HEX_DOUBLE.fullmatch(hexadecimal := _HEX_SEPARATOR.sub("", text)):
         try:
-            number = float.fromhex(text)
+            number = float.fromhex(hexadecimal)
         except OverflowError:
             raise _refused("string", "double") from None
     else:
@@ -127,3 +130,10 @@ def timestamp_to_int(moment: values.Timestamp) -> int:
 def to_type(value: Any) -> types.Type:
     """The type of a value at run time."""
     return values.type_of(value)
+
+
+def key_text(key: Any) -> str:
+    """How errors show the key of a map."""
+    if key.__class__ is bool:
+        return "true" if key else "false"
+    return double_to_string(key) if key.__class__ is float else str(key)

@@ -36,11 +36,6 @@ def in_map(key: Any, of: dict[Any, Any]) -> bool:
         return False
 
 
-def size(value: Any) -> int:
-    """How many code points, bytes, elements or entries it has."""
-    return len(value)
-
-
 def add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     """One list after the other; sets and maps of a schema are merged."""
     if isinstance(left, values.SetList):

@@ -84,16 +84,27 @@ def timestamp_text(moment: Timestamp) -> str:
 
 
 def in_zone(moment: Timestamp, zone: str) -> dt.datetime:
-    """What clocks show in a zone: ``Europe/Berlin``, ``+02:00``. Raises EvaluationError."""
+    """What clocks show in a zone: ``Europe/Berlin``, ``+02:00``. Raises EvaluationError.
+
+    Where that is in the year 0 or 10000, which Python has not, the year is ``_CYCLE_YEARS`` off.
+    """
     utc = moment.datetime()
     try:
-        if ":" in zone:
-            return utc.replace(tzinfo=None) + dt.timedelta(minutes=_offset_minutes(zone))
-        if zone in {"", "UTC", "Local"}:
-            return utc
-        return utc.astimezone(_location(zone))
+        return _shown(utc, zone)
     except OverflowError:
-        raise EvaluationError("timestamp overflow") from None
+        return _shown(utc.replace(year=utc.year + (_CYCLE_YEARS if utc.year == dt.MINYEAR else -_CYCLE_YEARS)), zone)
+
+
+_CYCLE_YEARS = 400
+"""After so many years the calendar is the same."""
+
+
+def _shown(utc: dt.datetime, zone: str) -> dt.datetime:
+    if ":" in zone:
+        return utc.replace(tzinfo=None) + dt.timedelta(minutes=_offset_minutes(zone))
+    if zone in {"", "UTC", "Local"}:
+        return utc
+    return utc.astimezone(_location(zone))
 
 
 def _offset_minutes(zone: str) -> int:
@@ -117,7 +128,8 @@ def _location(zone: str) -> zoneinfo.ZoneInfo:
 
 def full_year(moment: Timestamp, zone: str = "UTC") -> int:
     """The year."""
-    return in_zone(moment, zone).year
+    year, utc_year = in_zone(moment, zone).year, moment.datetime().year
+    return year + round((utc_year - year) / _CYCLE_YEARS) * _CYCLE_YEARS
 
 
 def month(moment: Timestamp, zone: str = "UTC") -> int:

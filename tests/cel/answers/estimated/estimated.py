@@ -21,6 +21,11 @@ OF_ADMISSION = (
     "request.userInfo", "request.userInfo.groups", "request.userInfo.extra", "request.userInfo.extra['a']", "request.dryRun",
     "request.options", "namespaceObject", "namespaceObject.metadata.labels", "namespaceObject.metadata.creationTimestamp",
     "namespaceObject.status.conditions", "namespaceObject.metadata.generation",
+    "kubernetes.UserInfo{}", "kubernetes.UserInfo{username: 'a', groups: request.userInfo.groups}",
+    "kubernetes.UserInfo{?username: optional.of('a'), groups: ['a']}", "authorizer.group('apps').resource('pods')",
+    "authorizer.group('').resource('pods').namespace('x').fieldSelector(request.name).labelSelector(request.name)",
+    "authorizer.path(request.name).check('get')", "authorizer.requestResource.check(request.name).allowed()",
+    "authorizer.serviceAccount(request.namespace, 'a').group('').resource('pods').check('get').reason()",
 )
 TEMPLATES = (
     "{}", "{0} == {0}", "{0} != {0}", "[{0}] == [{0}]", "[{0}, {0}].size()", "{{'a': {0}}}.a == {0}", "dyn({0}) == dyn({0})",

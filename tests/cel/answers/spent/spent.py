@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.cel import errors, types
+from fakekube.cel import errors, types, values
 from fakekube.cel.environment import Environment, Program
 from fakekube.cel.frames import Given
 from fakekube.cel.library import bindings, kubernetes
@@ -29,9 +29,12 @@ RANDOM = 300
 DATA: dict[str, Any] = SMALL | VARIABLES | {
     "hundred": list(range(100)), "lists": [[1, 2, 3], [1, 2, 4], [5]], "maps": [{"a": [1]}, {"a": [2]}, {"b": [2], "c": 1}],
     "long": "abc def ghi " * 20, "wide": "äöü " * 20, "pattern": "[a-z]+", "large": "(a|b|c|d){1,40}x{3,9}",
+    "nulls": [None, {"a": None}], "optional": values.OptionalValue([1, 2]), "no": values.NONE,
 }
-TYPED = {"typed": types.list_of(types.INT), "text": types.STRING, "entries": types.map_of(types.STRING, types.INT)}
-TYPED_DATA: dict[str, Any] = {"typed": [5, 3, 1, 4, 1], "text": "one two three", "entries": {"a": 1, "b": 2}}
+TYPED = {"typed": types.list_of(types.INT), "text": types.STRING, "entries": types.map_of(types.STRING, types.INT),
+         "wrong": types.STRING, "uneven": types.list_of(types.INT)}
+TYPED_DATA: dict[str, Any] = {"typed": [5, 3, 1, 4, 1], "text": "one two three", "entries": {"a": 1, "b": 2},
+                              "wrong": 5, "uneven": [1, "a", None]}
 
 
 class Counted(Turn):
@@ -88,7 +91,8 @@ def line(text: str, base: Environment) -> str | None:
         turn = Counted()
         in_turns, _ = outcome(program, LIMIT, turn)
     cut = f"{in_turns} after {turn.ended} turns with {turn.left} left"
-    limited = ", ".join(f"{outcome(program, limit)[0]} with {limit}" for limit in TRIED_LIMITS)
+    cost = LIMIT - given.frame[0]
+    limited = ", ".join(f"{outcome(program, limit)[0]} with {limit}" for limit in (*TRIED_LIMITS, *range(cost - 1, cost + 1)))
     return f"{text}  # {spent}; {cut}; {limited}"
 
 
