@@ -39,7 +39,6 @@ class WebhookConverter:
 
     def __init__(self, definition: Tree, client: "Callable[[], WebhookClient]", rng: Rng) -> None:
         webhook = definition["spec"]["conversion"]["webhook"]
-        self._name: str = definition["metadata"]["name"]
         self._config: Tree = webhook["clientConfig"]
         self._review = next(version for version in webhook["conversionReviewVersions"] if version in REVIEW_VERSIONS)
         self._kind: str = definition["status"]["acceptedNames"]["kind"]
@@ -52,7 +51,7 @@ class WebhookConverter:
         gvk = GroupVersionKind(*split_api_version(objects[0]["apiVersion"]), self._kind)
         callables = self._client().callables
         try:
-            callables.check(self._name, self._config, TIMEOUT_SECONDS)
+            callables.check(f"{wanted.kind}.{wanted.group}", self._config, TIMEOUT_SECONDS)
         except CallError as error:
             raise errors.raw(f"conversion webhook for {gvk} failed: {error}") from None
         function = callables.find_conversion(self._config)

@@ -15,8 +15,8 @@ HOST = "webhooks.fakekube.invalid"
 
 Function = Callable[[AdmissionRequest], Awaitable[None] | None]
 CallFault = Callable[[str, Tree, int], None]
-"""Given the name of a webhook, or of the definition whose objects are converted, its clientConfig
-and the seconds that a call may take: raises CallError where the call is to go wrong.
+"""Given the name of a webhook, or the kind whose objects are converted (``Web.example.com``), the
+clientConfig and the seconds that a call may take: raises CallError where the call is to go wrong.
 """
 ConversionFunction = Callable[[Tree, str], Tree]
 """Makes of an object, its own to change, what it is in another ``apiVersion`` of its group. What it

@@ -15,7 +15,6 @@ from fakekube.webhooks.client import CallError
 
 V1, V2 = GroupVersionKind("x.dev", "v1", "W"), GroupVersionKind("x.dev", "v2", "W")
 DEFINITION: Tree = {
-    "metadata": {"name": "ws.x.dev"},
     "spec": {"conversion": {"webhook": {
         "clientConfig": {"url": conversion_url("ws.x.dev")}, "conversionReviewVersions": ["v0", "v1beta1", "v1"]}}},
     "status": {"acceptedNames": {"kind": "W"}}}
@@ -161,8 +160,8 @@ async def test_a_function_that_fails(error: Exception, told: str) -> None:
 
 
 async def test_a_call_that_is_to_go_wrong() -> None:
-    """Given a fault for conversions / when objects are read / then it is asked with the name of the
-    definition, its configuration and the time of a call, and its words are told.
+    """Given a fault for conversions / when objects are read / then it is asked with the kind and its
+    group, the configuration and the time of a call, and its words are told.
     """
     callables, asked = Callables(), list[tuple[str, Tree, int]]()
 
@@ -174,4 +173,4 @@ async def test_a_call_that_is_to_go_wrong() -> None:
     with pytest.raises(APIError) as refused:
         await converter(callables).convert([stored("a")], V2)
     assert str(refused.value) == "conversion webhook for x.dev/v1, Kind=W failed: it is down"
-    assert asked == [("ws.x.dev", {"url": conversion_url("ws.x.dev")}, 30)]
+    assert asked == [("W.x.dev", {"url": conversion_url("ws.x.dev")}, 30)]
