@@ -20,6 +20,10 @@ from tests.mutation.contexts import FAILED
 
 BROAD = ("/stories/", "/conversations/", "/refusals/", "/answers/")
 """Folders of tests that look at everything: they come first, as one of them mostly notices."""
+FEW = 20
+"""Where fewer tests execute a line, they may have been the first of many: what it makes is kept by
+a module that they imported, or remembered. So the others of the module are asked as well.
+"""
 DATA, DATA_FOLDERS = (".txt", ".yaml", ".json"), ("stories", "told")
 
 
@@ -60,8 +64,9 @@ class Measures:
         """The tests of these files that execute one of the lines of a module with this code: the
         broad ones, then those that execute the fewest of its lines.
 
-        What is executed at import concerns every test that executes anything of the module; what
-        nobody is known to execute, as in other processes, every test there is.
+        What is executed at import concerns every test that executes anything of the module, and so
+        does, after those that do, what ``FEW`` execute; what nobody is known to execute, as in
+        other processes, every test there is.
         """
         index = self._read()
         counts, touching, everybody = Counter[str](), set[str](), set[str]()
@@ -82,11 +87,18 @@ class Measures:
                     touching |= here if all_lines or line in lines else set()
                     counts.update(here)
         wanted = (touching or counts.keys() or everybody) - set(self.failed(files))
-        return sorted(wanted, key=lambda test: (not any(name in test for name in BROAD), counts[test], test))
+        ordered = _ordered(wanted, counts)
+        if len(ordered) < FEW:
+            ordered += _ordered(counts.keys() - wanted - set(self.failed(files)), counts)
+        return ordered
 
     def _read(self) -> Any:
         with self._lock:
             return json.loads(self._index.read_text()) if self._index.exists() else {"runs": {}, "tests": {}}
+
+
+def _ordered(tests: Iterable[str], counts: Counter[str]) -> list[str]:
+    return sorted(tests, key=lambda test: (not any(name in test for name in BROAD), counts[test], test))
 
 
 def _digest(file: Path) -> str:
