@@ -66,8 +66,6 @@ class ValidatingPolicy(Policy):
 class ValidatingPolicies:
     """Evaluates the ValidatingAdmissionPolicies that match a write."""
 
-    name = "ValidatingAdmissionPolicy"
-
     def __init__(self, services: Services) -> None:
         """Read configurations from the server."""
         self._services = services

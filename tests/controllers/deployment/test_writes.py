@@ -127,8 +127,8 @@ async def test_what_the_deployment_says_of_its_set(annotations: Tree, status: Tr
     if written:
         [condition] = scene.done[0][3]["status"]["conditions"]
         assert scene.done[0][3]["metadata"]["annotations"] == {REVISION: "1"}
-        assert (condition["reason"], condition["message"]) == (
-            ("FoundNewReplicaSet", 'Found new replica set "new"') if status is None else ("R", "m"))
+        told = ("FoundNewReplicaSet", 'Found new replica set "new"') if status is None else ("R", "m")
+        assert condition == progressing("True", *told)
 
 
 class Taken(Scene):
