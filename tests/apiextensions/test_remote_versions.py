@@ -174,3 +174,32 @@ async def test_a_call_that_is_to_go_wrong() -> None:
         await converter(callables).convert([stored("a")], V2)
     assert str(refused.value) == "conversion webhook for x.dev/v1, Kind=W failed: it is down"
     assert asked == [("W.x.dev", {"url": conversion_url("ws.x.dev")}, 30)]
+
+
+@pytest.mark.parametrize(("understood", "expected"), [
+    (["v1"], "v1"), (["v1beta1"], "v1beta1"), (["v0", "v1beta1", "v1"], "v1beta1"), (["v1", "v1beta1"], "v1"),
+])
+async def test_which_review_is_sent(understood: list[str], expected: str) -> None:
+    """Given the versions of reviews that a webhook understands / when it is asked / then the first
+    of them that there is is sent, with a uid, the wanted version and the objects.
+    """
+    sent: list[tuple[Tree, Tree, int, str]] = []
+
+    async def call(config: Tree, review: Tree, *, timeout_seconds: int, expected: Any) -> Tree:
+        sent.append((config, review, timeout_seconds, expected.api_version))
+        objects = [{**tree, "apiVersion": "x.dev/v2"} for tree in review["request"]["objects"]]
+        return {"response": {"uid": review["request"]["uid"], "result": {"status": "Success"}, "convertedObjects": objects}}
+
+    client: Any = SimpleNamespace(callables=Callables(), call=call)
+    config = {"url": "https://h"}
+    definition: Tree = {**DEFINITION, "spec": {"conversion": {"webhook": {
+        "clientConfig": config, "conversionReviewVersions": understood}}}}
+    tree = stored("a")
+    converted = await remote.WebhookConverter(definition, lambda: client, Rng(1)).convert([tree], V2)
+    assert converted == [{**tree, "apiVersion": "x.dev/v2"}]
+    [(asked, review, seconds, api_version)] = sent
+    assert (asked, seconds, api_version) == (config, 30, f"apiextensions.k8s.io/{expected}")
+    assert len(review["request"].pop("uid")) == 36
+    assert review == {
+        "kind": "ConversionReview", "apiVersion": f"apiextensions.k8s.io/{expected}", "response": None,
+        "request": {"desiredAPIVersion": "x.dev/v2", "objects": [tree]}}
