@@ -1,4 +1,4 @@
-"""Versions that a webhook converts: what is remembered, and functions of this process that convert."""
+"""Versions that a webhook converts: what is remembered; functions of this process that convert."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -160,8 +160,8 @@ async def test_a_function_that_fails(error: Exception, told: str) -> None:
 
 
 async def test_a_call_that_is_to_go_wrong() -> None:
-    """Given a fault for conversions / when objects are read / then it is asked with the kind and its
-    group, the configuration and the time of a call, and its words are told.
+    """Given a fault for conversions / when objects are read / then it is asked with the kind, the
+    configuration and the time of a call, and its words are told.
     """
     callables, asked = Callables(), list[tuple[str, Tree, int]]()
 

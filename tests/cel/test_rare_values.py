@@ -20,7 +20,7 @@ NULLABLE = types.Type(types.Kind.INT, "int", wrapper=True)
 ])
 @pytest.mark.parametrize("value", [5, 1.5, True])
 def test_what_is_of_another_type_stays(convert: Any, value: Any) -> None:
-    """given a value that its schema does not allow, when it is converted, then it stays what it is"""
+    """given a value that its schema does not allow, when it is converted, then it stays as it is"""
     assert convert(value) is value
 
 
@@ -81,7 +81,7 @@ def test_digits_may_be_separated(text: str, number: float | None) -> None:
     none, as Go has it
     """
     if number is None:
-        with pytest.raises(errors.EvaluationError, match="^type conversion error from 'string' to 'double'$"):
+        with pytest.raises(errors.EvaluationError, match=r"^type conversion error from 'string' to 'double'$"):
             conversions.string_to_double(text)
     else:
         assert conversions.string_to_double(text) == number
