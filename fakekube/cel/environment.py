@@ -77,14 +77,26 @@ class Environment:
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
-            parts = validators.nodes(root) if self.validators else []
-            issues = [issue for validator in self.validators for issue in validator(parts)]
-            if issues:
-                raise errors.CompileError(text, issues)
+            self._validate(text, root)
             return Program(text, root, self.declarations, layout)
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"
             raise errors.CompileError(text, [errors.Issue(message, -1)]) from None
+
+    def _validate(self, text: str, root: tree.Expression) -> None:
+        """Raise what is found in a checked expression: issues before what shows in its program."""
+        parts = validators.nodes(root) if self.validators else []
+        issues: list[errors.Issue] = []
+        refused: errors.ProgramError | None = None
+        for validator in self.validators:
+            try:
+                issues += validator(parts)
+            except errors.ProgramError as error:
+                refused = refused or errors.ProgramError(str(error), root.type)
+        if issues:
+            raise errors.CompileError(text, issues)
+        if refused is not None:
+            raise refused
 
 
 def _valid(text: str) -> str:

@@ -107,6 +107,20 @@ SPECS: list[dict[str, Any]] = [
     {"type": "array", "maxItems": 10, "items": {"type": "array", "maxItems": 1000, "items": ruled(
         {"type": "array", "maxItems": 1000, "items": {**TEXT, "maxLength": 1000}}, rule="self.all(x, self.all(y, x == y))")}},
     ruled({"type": "array", "items": TEXT}, messageExpression="self.join(self[0])"),
+    mapped({**fields(a=TEXT), "required": ["a"], "nullable": True}, "a"),
+    {"type": "array", "items": {**TEXT, "nullable": True}, f"{P}list-type": "set"},
+    {"type": "array", "items": {**TEXT, "nullable": True}, f"{P}list-type": "atomic"},
+    mapped({**fields(a=TEXT, b=TEXT), "required": ["a"]}, "a", "b", "a"),
+    *({"type": "array", "items": fields(a=TEXT), "allOf": [{"items": {"properties": {name: {"items": {"minLength": 1}}}}}]}
+      for name in ("a", "b")),
+    {**fields(a=fields(b=TEXT)), "not": {"allOf": [{"properties": {"a": {"properties": {"b": {}, "c": {}}}}}]}},
+    *(ruled({**TEXT, "maxLength": 9}, **rule) for rule in (
+        {"rule": "self.find('(') == ''"}, {"rule": "self.find('(')"}, {"messageExpression": "self.find('(')"},
+        {"messageExpression": "self.find('(') == ''"}, {"rule": "self.size"}, {"rule": "self == oldSelf.value()"},
+        {"rule": "oldSelf.value() == self", "optionalOldSelf": False})),
+    ruled({f"{P}preserve-unknown-fields": True}, rule="true"), ruled({"type": "array", "items": {}}, rule="true"),
+    ruled({**fields(a=TEXT), f"{P}preserve-unknown-fields": True}, rule="self.b == 1"),
+    ruled({**fields(**{"a.b": {**TEXT, "maxLength": 9}, "x y": TEXT}), "maxProperties": 1}, rule="self.a__dot__b == ''"),
 ]
 """Schemas of a field ``spec``."""
 
@@ -135,6 +149,10 @@ ROOTS: list[dict[str, Any]] = [
                  f"{P}preserve-unknown-fields": True, "default": {"metadata": {"name": 7}}}),
     fields(spec={"type": "object", f"{P}embedded-resource": True, f"{P}preserve-unknown-fields": True, "default": {
         "apiVersion": "a/b/c", "kind": "a b", "metadata": {"name": "A_", "labels": {"a b": "c"}}}}),
+    *({**fields(spec=fields(a={"type": "array", "items": fields(b=TEXT)})), **junctor} for junctor in (
+        {"anyOf": [{}, {"properties": {"x": {}, "spec": {"properties": {"y": {}, "a": {"items": {"properties": {"z": {}}}}}}}}]},
+        {"not": {"items": {"minLength": 1}}}, {"oneOf": [{"not": {"properties": {"spec": {"allOf": [{"properties": {"w": {}}}]}}}}]},
+        {"allOf": [{"properties": {"spec": {"properties": {"a": {"items": {"properties": {"b": {"minLength": 1}}}}}}}}]})),
 ]
 """Whole schemas; each is looked at with a status sub-resource, too."""
 
