@@ -151,7 +151,8 @@ ROOTS: list[dict[str, Any]] = [
         "apiVersion": "a/b/c", "kind": "a b", "metadata": {"name": "A_", "labels": {"a b": "c"}}}}),
     *({**fields(spec=fields(a={"type": "array", "items": fields(b=TEXT)})), **junctor} for junctor in (
         {"anyOf": [{}, {"properties": {"x": {}, "spec": {"properties": {"y": {}, "a": {"items": {"properties": {"z": {}}}}}}}}]},
-        {"not": {"items": {"minLength": 1}}}, {"oneOf": [{"not": {"properties": {"spec": {"allOf": [{"properties": {"w": {}}}]}}}}]},
+        {"not": {"items": {"minLength": 1}}},
+        {"oneOf": [{"not": {"properties": {"spec": {"allOf": [{"properties": {"w": {}}}]}}}}]},
         {"allOf": [{"properties": {"spec": {"properties": {"a": {"items": {"properties": {"b": {"minLength": 1}}}}}}}}]})),
 ]
 """Whole schemas; each is looked at with a status sub-resource, too."""
