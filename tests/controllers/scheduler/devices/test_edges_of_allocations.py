@@ -144,7 +144,8 @@ ZONES = values("zone", "In", "x", "y")
 ])
 def test_what_two_devices_ask_of_nodes_is_said_once(first: Any, second: Any, more: bool) -> None:
     """Given two devices of slices for some nodes / when a claim gets both / then its nodes are
-    those of both, and a requirement that they share is there once, whatever the order of its values.
+    those of both, and a requirement that they share is there once, whatever the order of its
+    values.
     """
     slices = [selected(first, name="a"), selected(second, name="b")]
     found = allocate(slices, claim(request(count=2)), labels={"zone": "x", "rack": "x"})
