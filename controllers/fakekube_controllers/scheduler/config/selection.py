@@ -88,8 +88,9 @@ class ConfiguredPlugins:
         return [*(name for name in own if name in overridden), *everywhere, *(name for name in own if name not in overridden)]
 
     def weights(self, plugins: Mapping[str, Plugin]) -> Mapping[str, int]:
-        """The weights of scores, by name: what is said at the point itself, else everywhere. Upstream
-        refuses those whose sum could overflow, for which it takes millions of plugins.
+        """The weights of scores, by name: what is said at the point itself, else everywhere.
+
+        Upstream refuses those whose sum could overflow, for which it takes millions of plugins.
         """
         weights: dict[str, int] = {}
         chosen = [*self._sets["score"].enabled, *self._sets["placementScore"].enabled, *self._multi_point.enabled]
