@@ -19,6 +19,7 @@ from fakekube_controllers.job.finalizers import TrackingFinalizers
 from fakekube_controllers.job.indexes import Indexes
 from fakekube_controllers.job.orphans import OrphanPods
 from fakekube_controllers.job.schedulingmanager import SchedulingManager
+from fakekube_controllers.job.schedulingobjects import UnsupportedWorkload
 from tests.controllers.outages import Outage
 from tests.controllers.world import TRACKING
 
@@ -228,6 +229,24 @@ async def test_which_group_a_job_that_runs_has(
     with caplog.at_level(logging.ERROR):
         assert await manager(made, *objects).ensure(GANG, []) == expected
     assert [record.getMessage() for record in caplog.records] == logged
+
+
+@pytest.mark.parametrize("count", [0, 2])
+async def test_a_workload_has_one_template(caplog: pytest.LogCaptureFixture, count: int) -> None:
+    """Given a Workload of no or two templates for a Job / then 1.36 leaves the Job without a group;
+    1.37 refuses it if it is the Job's, and leaves a user's alone.
+    """
+    of = workload("w")
+    of["spec"]["podGroupTemplates"] *= count
+    assert await manager(AutomaticGangs, of, group("g")).ensure(GANG, []) == ""
+    with pytest.raises(UnsupportedWorkload) as refused:
+        await manager(SchedulingManager, of, group("g")).ensure(GANG, [])
+    assert str(refused.value) == f"workload n/w for job n/j has {count} PodGroupTemplates, want exactly 1"
+    made = manager(SchedulingManager, {**of, "metadata": {"name": "w", "namespace": "n"}}, group("g"))
+    made.of_users = True
+    assert await made.ensure(GANG, []) == ""
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the Workload of a user for Job n/j has {count} PodGroupTemplates"]
 
 
 async def test_a_job_that_runs_gets_no_new_group() -> None:

@@ -91,6 +91,7 @@ def test_what_nobody_has_registered_is_not_remembered() -> None:
     assert [each.event for each in queue.inner._in_flight.since("a")] == [ADDED]
     queued.unschedulable_plugins = {"One": None}
     queue.inner.add_unschedulable_if_not_present(queued, queued.info.pod)
+    assert not queue.inner._in_flight.has("a")
     assert queue.names() == ["a"]
 
 

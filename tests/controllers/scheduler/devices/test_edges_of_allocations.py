@@ -331,7 +331,9 @@ def test_a_cycle_has_only_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
     then that is too long; what was answered is known, and the next cycle goes on.
     """
     slow = Slow(monkeypatch)
+    before = slow.inner._units
     assert slow.match("true") is True
+    assert slow.inner._units < before
     slow.inner._units = -1
     assert [slow.match("true"), slow.match("false")] == [True, "too long"]
     slow.inner._units = 0
