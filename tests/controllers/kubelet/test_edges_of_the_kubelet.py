@@ -120,6 +120,23 @@ async def test_which_refusals_of_a_node_stay(refusal: Any, registered: Any, rais
     assert (found, said) == (registered, raised)
 
 
+@pytest.mark.parametrize(("code", "registered", "raised"), [(409, False, ""), (404, None, "no 404"), (503, False, "")])
+async def test_a_node_whose_status_is_not_taken_is_registered_again(code: int, registered: Any, raised: str) -> None:
+    """Given a node that is there / when its status is refused for a while / then it is tried again;
+    any other refusal stays.
+    """
+    async def post(_: str) -> None:
+        raise APIError(code, "R", f"no {code}")
+
+    made: Any = object.__new__(NodeAgent)
+    made._clients, made._post_status = Server(), post
+    try:
+        found, said = await made._register("n"), ""
+    except APIError as error:
+        found, said = None, error.message
+    assert (found, said) == (registered, raised)
+
+
 async def test_a_registration_is_tried_later_and_later() -> None:
     """Given a server that is not ready / then a node is registered after 0.1 s, 0.2 s and so on, up
     to seven; after enough tries nobody has to wait for it.

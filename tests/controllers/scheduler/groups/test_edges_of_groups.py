@@ -29,7 +29,7 @@ class Says(Slots):
     """Says of a group's feasibility, or of assuming a pod, what it is told."""
 
     feasibility: Any = None
-    assuming: Status | None = None
+    assuming: Any = ()
 
     def feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status | None:
         """What it is told, else as usual."""
@@ -38,7 +38,8 @@ class Says(Slots):
 
     def assume(self, result: PodResult) -> Status | None:
         """What it is told, else as usual."""
-        return self.assuming or super().assume(result)
+        said = self.assuming.pop(0) if self.assuming else None
+        return said or super().assume(result)
 
 
 def test_a_nominated_placement_that_will_not_do_is_left() -> None:
@@ -57,8 +58,8 @@ def test_a_placement_that_cannot_be_taken_again_is_an_error() -> None:
     """Given a gang that fits two racks / when the better one cannot be assumed after all / then
     that is an error, and nothing stays assumed.
     """
-    root, placer = leaf(pod_group("g", 1, **RACK), 1), Says({"a1": 1, "b1": 1}, RACKS)
-    placer.assuming = Status(Code.ERROR, ("taken",))
+    root, placer = leaf(pod_group("g", 2, **RACK), 2), Says({"a1": 2, "b1": 2}, RACKS)
+    placer.assuming = [None, Status(Code.ERROR, ("taken",))]
     found = run(placer, root, uses_placements=True)[root.key]
     assert found.status == Status(Code.ERROR, ("failed to assume the subtree: taken",))
 

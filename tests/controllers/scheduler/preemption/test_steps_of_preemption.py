@@ -39,6 +39,7 @@ class World(Handle):
         self.nominator: Any = Nominator()
         self.recorder, self.refusal, self.waiting = self, refusal, dict[str, Any]()
         self.done: list[Any] = []
+        self.is_preempting: list[bool] = []  # when each pod was deleted
         self.spawned: list[Any] = []
         made: Any = self
         self.plugin = kind({}, made)
@@ -73,6 +74,7 @@ class World(Handle):
         if self.refusal:
             raise APIError(self.refusal, "R", "no")
         self.done.append(("delete", name))
+        self.is_preempting.append(self.plugin._executor.is_preempting("n/p"))
 
 
 @pytest.mark.parametrize(("args", "text"), [
@@ -185,17 +187,18 @@ def test_pods_that_a_budget_keeps_are_spared_first(selector: Any, allowed: int, 
 
 
 def test_all_go_where_none_can_be_spared() -> None:
-    """Given two pods that both have to go, and a budget for one of them that allows none / then
-    both do, and one breaks the budget.
+    """Given pods that all have to go, and a budget for two of them that allows none / then all do,
+    and two break the budget.
     """
-    one, other = pod("one", {"a": "b"}, priority=1, requests={"cpu": "2"}), pod("other", priority=1, requests={"cpu": "2"})
+    one, two = (pod(name, {"a": "b"}, priority=1, requests={"cpu": "1"}) for name in ("one", "two"))
+    other = pod("other", priority=1, requests={"cpu": "2"})
     budget = {"metadata": {"namespace": "n"}, "spec": {"selector": {"matchLabels": {"a": "b"}}}}
-    handle, nodes, state = framework(), snapshot(node("n1", one, other)), CycleState()
+    handle, nodes, state = framework(), snapshot(node("n1", one, two, other)), CycleState()
     wanted = pod_info(pod(priority=5, requests={"cpu": "4"}))
     handle.run_pre_filter_plugins(state, wanted, nodes)
     [found], _ = pods.find_candidates(
         pods.Attempt(handle, state, wanted, nodes, Units(None)), {"n1": unschedulable("full")}, [budget], 1)
-    assert (found.violations, len(found.victims)) == (1, 2)
+    assert (found.violations, len(found.victims)) == (2, 3)
 
 
 def test_a_budget_counts_what_it_lets_go() -> None:
@@ -250,6 +253,15 @@ async def test_how_pods_are_evicted() -> None:
     world = World()
     world.waiting["n/v"] = SimpleNamespace(preempt=lambda *_: False)
     assert ("delete", "v") in await carried_out(world, pod("v"))
+
+
+async def test_the_last_eviction_finds_the_pod_in_the_queue() -> None:
+    """Given three pods that have to go / when they are deleted / then the one that they go for is
+    held until the last of them.
+    """
+    world = World()
+    await carried_out(world, pod("v"), pod("w"), pod("x"))
+    assert world.is_preempting == [True, True, False]
 
 
 @pytest.mark.parametrize(("code", "expected"), [(404, []), (500, [("activate", "n/p")])])
