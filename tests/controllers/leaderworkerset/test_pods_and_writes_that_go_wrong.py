@@ -9,7 +9,7 @@ import pytest
 
 from fakekube.apimachinery.admission_requests import Denied
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.resources import CONTROLLER_REVISIONS, NODES, PODS, STATEFUL_SETS
+from fakekube.client.resources import CONTROLLER_REVISIONS, EVENTS, NODES, PODS, STATEFUL_SETS
 from fakekube.runtime.reconcile import Request
 from fakekube_controllers.leaderworkerset import podwebhook, tpu, webhooks
 from fakekube_controllers.leaderworkerset.controller import LeaderWorkerSetReconciler
@@ -178,6 +178,8 @@ async def test_what_the_server_does_not_make_is_warned_of(world: Any, method: st
     outage = Outage(world.cluster, method, path)
     await world.create()
     assert said in await world.told()
+    events = (await world.client.list(EVENTS, "default")).items
+    assert [each["action"] for each in events if each["type"] == "Warning"] == ["Create"]
     outage.ends()
     await world.advance(60)
     assert [*await world.named()] == ["l-0", "l-0-1"]
@@ -191,6 +193,8 @@ async def test_a_change_that_the_server_does_not_take_is_warned_of(world: Any) -
     await world.create()
     Outage(world.cluster, "PATCH", "/statefulsets/l")
     await world.change({"spec": {"replicas": 2}})
+    events = (await world.client.list(EVENTS, "default")).items
+    assert [each["action"] for each in events if each["type"] == "Warning"] == ["Update"]
     assert (await world.told())[-1] == ("Warning", "FailedUpdate", f"Failed to update leader statefulset l: {NOWHERE}")
 
 

@@ -24,7 +24,6 @@ from tests.controllers.scheduler.devices.cases import (
     claim,
     device,
     devices,
-    first_of,
     given,
     request,
     slice_of,
@@ -84,21 +83,6 @@ def test_shares_fit_up_to_the_last_part() -> None:
     taken = [{"m": 2 * 10**9}, {"m": 10**9, "other": 10**12}]
     assert [capacity.fits({"m": Amount(number * 10**9, "")}, capacities, *taken) for number in (1, 2, 3)] == [
         True, True, False]
-
-
-@pytest.mark.parametrize(("claims", "expected"), [
-    ([claim(first_of("x", a=body(20), b=body(10)), first_of("y", c=body(20), d=body(15)))],
-     [[f"x/b=d{number:02}" for number in range(10)] + [f"y/c=d{number:02}" for number in range(10, 30)]]),
-    ([claim(first_of("x", a=body(20), b=body(12)), request("y", 20))],
-     [[f"x/b=d{number:02}" for number in range(12)] + [f"y=d{number:02}" for number in range(12, 32)]]),
-    ([claim(first_of("x", a=body(1, selectors=["false"]), b=body(2, selectors=["false"])))], None),
-])
-def test_alternatives_that_leave_room_for_the_rest(claims: Any, expected: Any) -> None:
-    """Given requests whose first alternatives are more than a claim may have together / then the
-    first ones that are not are taken; nothing is given where no alternative can be had.
-    """
-    made = [device(f"d{number:02}") for number in range(40)]
-    assert given([slice_of(made)], *claims) == expected
 
 
 def test_without_shares_capacities_are_not_looked_at() -> None:
