@@ -2,6 +2,8 @@
 hand.
 """
 
+from typing import Any
+
 from fakekube.apimachinery import times
 from fakekube.client.resources import EVENTS, JOBS, NAMESPACES, PODS
 from fakekube.composition.cluster import Cluster
@@ -17,11 +19,11 @@ def manual_cluster(controllers=CONTROLLERS, **options):
     return Cluster(nodes=0, clock="manual", controllers=controllers, **options)
 
 
-def pod_template(restart_policy="Never", **spec):
+def pod_template(restart_policy: str = "Never", **spec: Any) -> Any:
     return {"spec": {"restartPolicy": restart_policy, "containers": [{"name": "main", "image": "busybox"}], **spec}}
 
 
-def job_manifest(name="j", *, restart_policy="Never", **spec):
+def job_manifest(name: str = "j", *, restart_policy: str = "Never", **spec: Any) -> Any:
     return {
         "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {"template": pod_template(restart_policy), **spec},

@@ -20,7 +20,6 @@ from fakekube.client.recorder import Recorder, object_reference
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.runtime.jobs import finished_condition
 from fakekube.util import cron
-from fakekube.util.durations import of_whole_seconds
 from fakekube_controllers.cronjob.schedule import MANY, Plan, ScheduleError, missed, plan_of, seconds_to_next
 
 SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -176,17 +175,11 @@ class Sync:
             return None
 
     def _may_start(self, due: float) -> bool:
-        """Whether the run that was due then starts now."""
+        """Whether the run that was due then starts now; ``missed`` has left out those that come too
+        late.
+        """
         spec = self.cron_job["spec"]
-        deadline = spec.get("startingDeadlineSeconds")
-        if deadline is not None and due + of_whole_seconds(deadline) < self.now:
-            from email.utils import format_datetime
-
-            when = format_datetime(datetime.fromtimestamp(due, UTC))
-            self._warn("MissSchedule", f"Missed scheduled time to start a job: {when}")
-            return False
-        last = self.status.get("lastScheduleTime")
-        if any(reference["name"] == self._name(due) for reference in self.active) or (last and parse_time(last) == due):
+        if any(reference["name"] == self._name(due) for reference in self.active):
             return False
         if spec.get("concurrencyPolicy") == "Forbid" and self.active:
             self._tell("JobAlreadyActive", STILL_RUNNING)

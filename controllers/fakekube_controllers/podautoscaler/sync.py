@@ -191,7 +191,7 @@ class Sync:
             why = "All metrics below target"
         desired = self._normalized(current, desired)
         if current == 0 and self._least != 0 and at_zero and desired < self._least:
-            desired, why = self._least, why or BELOW_MINIMUM
+            desired = self._least
         return desired, why, statuses, failure
 
     async def _compute(self, scale: Tree, statuses: list[Tree]) -> tuple[MetricResult, str | None]:

@@ -101,8 +101,7 @@ class Update:
             return False
         if await self._for_all(self.replicas, self._process):
             return False
-        if await self._for_all(self.condemned, self._keep_claims):
-            return False
+        await self._for_all(self.condemned, self._keep_claims)
         return not await self._for_all(self.condemned, self._condemn)
 
     async def _for_all(self, chosen: Sequence[Tree], act: Callable[[Tree], Awaitable[bool]]) -> bool:

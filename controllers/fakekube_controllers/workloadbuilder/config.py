@@ -115,15 +115,6 @@ class SchedulingConfig:
             theirs.resource_claims or mine.resource_claims, theirs.priority_class_name or mine.priority_class_name)
 
     @property
-    def policy_name(self) -> str | None:
-        """``basic`` or ``gang``; gang, if a callback has set both."""
-        if self.policy is None:
-            return None
-        if self.policy.gang is not None:
-            return SchedulingPolicyOption.GANG.value
-        return SchedulingPolicyOption.BASIC.value if self.policy.basic is not None else None
-
-    @property
     def mode_name(self) -> str | None:
         """``all`` or ``single``; all, if a callback has set both."""
         if self.disruption_mode is None:

@@ -35,9 +35,7 @@ def compile_template(item: WorkloadItem) -> Tree:
     if config.priority_class_name:
         made["priorityClassName"] = config.priority_class_name
     for child in item.children:
-        if child is None:
-            shown = field_errors.go_quote(item.name)
-            raise WorkloadBuildError(f"composite workload item {shown} has a nil child")
+        assert child is not None, "the check of the tree has raised"
         made.setdefault(COMPOSITES if child.is_composite else LEAVES, []).append(compile_template(child))
     return made
 

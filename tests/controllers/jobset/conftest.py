@@ -1,5 +1,7 @@
 """A cluster with JobSet and without nodes, where the test plays scheduler and kubelet."""
 
+from typing import Any
+
 import pytest
 
 from fakekube.client.resources import EVENTS, JOBS, PODS, SERVICES
@@ -11,7 +13,7 @@ from tests.controllers.world import NAMESPACE, World, pod_template
 CONTROLLERS = "job,garbagecollector,namespace,serviceaccount,persistentvolumeclaim-protection"
 
 
-def replicated(name="w", replicas=1, **fields):
+def replicated(name: str = "w", replicas: int = 1, **fields: Any) -> Any:
     """A replicated job; what is no field of it is one of its Jobs' specs."""
     own = {key: fields.pop(key) for key in ("groupName", "dependsOn") if key in fields}
     metadata = fields.pop("metadata", {})
@@ -19,7 +21,7 @@ def replicated(name="w", replicas=1, **fields):
     return {"name": name, "replicas": replicas, "template": {"metadata": metadata, "spec": spec}, **own}
 
 
-def manifest(*jobs, name="js", annotations=None, **spec):
+def manifest(*jobs: Any, name: str = "js", annotations: Any = None, **spec: Any) -> Any:
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
         "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations or {}},

@@ -1,5 +1,7 @@
 """A cluster with LeaderWorkerSet and without nodes, where the test plays scheduler and kubelet."""
 
+from typing import Any
+
 import pytest
 
 from fakekube.client.resources import CONTROLLER_REVISIONS, EVENTS, PODS, SERVICES, STATEFUL_SETS
@@ -11,12 +13,15 @@ from tests.controllers.world import NAMESPACE, World
 CONTROLLERS = "statefulset,garbagecollector,namespace,serviceaccount,podgroup-protection"
 
 
-def pods_of(image="busybox", labels=None, **spec):
+def pods_of(image: str = "busybox", labels: Any = None, **spec: Any) -> Any:
     """A template of pods."""
     return {"metadata": {"labels": labels or {}}, "spec": {"containers": [{"name": "main", "image": image}], **spec}}
 
 
-def manifest(name="l", *, annotations=None, size=2, worker=None, leader=None, policy=None, subgroups=None, **spec):
+def manifest(
+    name: str = "l", *, annotations: Any = None, size: int = 2, worker: Any = None, leader: Any = None, policy: Any = None,
+    subgroups: Any = None, **spec: Any,
+) -> Any:
     optional = {"leaderTemplate": leader, "restartPolicy": policy, "subGroupPolicy": subgroups}
     template = {"size": size, "workerTemplate": worker or pods_of()}
     template |= {field: value for field, value in optional.items() if value is not None}
@@ -87,7 +92,7 @@ class Groups(World):
         return [(event["type"], event["reason"], event["message"]) for event in mine]
 
 
-def label(name):
+def label(name: str) -> str:
     return f"{DOMAIN}/{name}"
 
 

@@ -195,8 +195,6 @@ class PodRun:
     def _may_start_something(self) -> bool:
         if self._apps_started or self.deleting_since is not None or self.failure is not None or self.unmounted:
             return False
-        if self.init and self._init_failed():
-            return False
         return self.initialized or not self.init[self._current].begun
 
     def _step(self, moment: float) -> None:

@@ -144,11 +144,7 @@ class Player:
             candidates = [stage for stage, _ in known] or list(matching)
             return candidates[self._rng.randbelow(len(candidates))]
         at = self._rng.randbelow(total)
-        for stage, weight in known:
-            at -= max(0, weight)
-            if at < 0:
-                return stage
-        return matching[-1]
+        return next(stage for stage, weight in known if (at := at - max(0, weight)) < 0)
 
     async def _await(self, stage: Stage, key: Key, tree: Tree) -> None:
         delay = stage.delay_seconds(tree, self._clock.time(), self._rng.uniform)

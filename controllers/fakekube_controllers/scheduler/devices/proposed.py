@@ -17,7 +17,6 @@ class ProposedSlices:
     def __init__(self, known: ResourceSlices, proposed: Changes) -> None:
         self._known = known
         self._by_node: dict[str, list[Tree]] = {}
-        self._by_pool: dict[PoolID, list[Tree]] = {}
         for number, each in enumerate(proposed):
             if each.action == changes.ADD_DEVICES:
                 self._add(number, each)
@@ -26,20 +25,19 @@ class ProposedSlices:
         node, details = change.target.partition("/")[2], change.details
         driver, device, count = str(details["driver"]), details["device"], int(str(details["count"]))
         assert isinstance(device, dict), "as changes.add_devices has it"
-        pool = PoolID(driver, f"new-{number}-on-{node}")
+        pool = f"new-{number}-on-{node}"
         spec: Tree = {
-            "driver": driver, "nodeName": node, "pool": {"name": pool.pool, "generation": 1, "resourceSliceCount": 1},
+            "driver": driver, "nodeName": node, "pool": {"name": pool, "generation": 1, "resourceSliceCount": 1},
             "devices": [{**device, "name": f"new-{place}"} for place in range(count)]}
         # selectors remember what they said of a slice with this uid
         uid = orjson.dumps([driver, device], option=orjson.OPT_SORT_KEYS).decode()
-        made = {"metadata": {"name": pool.pool, "uid": uid, "resourceVersion": "0"}, "spec": spec}
+        made = {"metadata": {"name": pool, "uid": uid, "resourceVersion": "0"}, "spec": spec}
         self._by_node.setdefault(node, []).append(made)
-        self._by_pool[pool] = [made]
 
     def of_node(self, name: str) -> Sequence[ReadOnlyTree]:
         """Those with that nodeName; of an empty name those without one."""
         return [*self._known.of_node(name), *self._by_node.get(name, ())]
 
     def of_pool(self, pool: PoolID) -> Sequence[ReadOnlyTree]:
-        """Those of a pool, of any generation."""
-        return self._by_pool.get(pool) or self._known.of_pool(pool)
+        """Those of a known pool, of any generation: proposed ones are whole."""
+        return self._known.of_pool(pool)

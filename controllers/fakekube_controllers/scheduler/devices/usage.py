@@ -65,8 +65,6 @@ class AllocatedDevices:
             amounts = self._consumed.setdefault(device, {})
             for name, amount in (result.get("consumedCapacity") or {}).items():
                 _step(amounts, name, sign * quantity.parse(amount).nano)
-            if not amounts:
-                del self._consumed[device]
 
 
 def _step(counts: dict[Key, int], key: Key, by: int) -> None:

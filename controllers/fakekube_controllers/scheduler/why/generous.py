@@ -196,8 +196,7 @@ class GenerousPlacer(SnapshotPlacer):
 def missing_labels(info: PodGroupInfo, snapshot: Snapshot, node_names: Sequence[str]) -> list[Change]:
     """The label that nodes of a group's placement do not have yet, all with the same new value."""
     key = topology_key_of(info.group)
-    if key is None:
-        return []
+    assert key is not None, "the group has a placement"
     found = {name: meta.labels_of(node).get(key) for name in snapshot.all_nodes if (node := snapshot.all_nodes[name].node)}
     values = dict.fromkeys(found.values())
     names = (f"{NEW_DOMAIN}{number or ''}" for number in range(len(values) + 1))
