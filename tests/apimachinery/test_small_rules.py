@@ -13,7 +13,13 @@ from fakekube.apimachinery.pod_resources import IN_FLIGHT
 
 CLAIMS, PODS, SERVICES = (GroupResource("", name) for name in ("persistentvolumeclaims", "pods", "services"))
 META: dict[str, Any] = {"name": "a", "uid": "u", "resourceVersion": "1"}
-OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "b", "uid": "v"}
+OWNER: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "name": "b", "uid": "v"}
+WRONG: list[dict[str, Any]] = [
+    {"name": 1}, {"uid": 1}, {"resourceVersion": 1}, {"namespace": 1}, {"generation": "1"}, {"labels": []},
+    {"labels": {"a": 1}}, {"annotations": "a"}, {"finalizers": {}}, {"finalizers": [1]}, {"creationTimestamp": 1},
+    {"deletionTimestamp": 1}, {"ownerReferences": {}}, {"ownerReferences": ["a"]},
+    *({"ownerReferences": [{**OWNER, name: None}]} for name in OWNER)]
+"""Metadata with one field that is of another type."""
 
 
 @pytest.mark.parametrize(("path", "tree", "found"), [
@@ -103,11 +109,7 @@ def test_selectors_are_themselves() -> None:
     ({"metadata": {**META, "labels": None, "finalizers": None, "ownerReferences": None}}, True),
     ([], False), ("", False), (None, False), ({}, False), ({"metadata": []}, False), ({"metadata": {}}, False),
     *(({"metadata": {name: value for name, value in META.items() if name != lacking}}, False) for lacking in META),
-    *(({"metadata": {**META, **more}}, False) for more in (
-        {"name": 1}, {"uid": 1}, {"resourceVersion": 1}, {"namespace": 1}, {"generation": "1"}, {"labels": []},
-        {"labels": {"a": 1}}, {"annotations": "a"}, {"finalizers": {}}, {"finalizers": [1]}, {"creationTimestamp": 1},
-        {"deletionTimestamp": 1}, {"ownerReferences": {}}, {"ownerReferences": ["a"]},
-        *({"ownerReferences": [{**OWNER, name: None}]} for name in OWNER))),
+    *(({"metadata": {**META, **more}}, False) for more in WRONG),
 ])
 def test_what_has_the_form_of_an_object(value: Any, is_one: bool) -> None:
     """Given what a server sent / when it is looked at / then it is an object only with a name, a
@@ -217,7 +219,7 @@ def test_containers_that_lack_what_a_quota_wants() -> None:
     """Given containers that say too little / when a quota of requests and limits looks / then each
     is named under what it lacks, in order.
     """
-    pod = {"spec": {
+    pod: dict[str, Any] = {"spec": {
         "containers": [{"name": "b"}, {"name": "a", "resources": {"requests": {"cpu": "1"}}}],
         "initContainers": [{"name": "0", "resources": {"limits": {"memory": "1"}}}]}}
     assert quotas.missing(PODS, pod, ["pods", "requests.cpu", "limits.memory"]) == "limits.memory for: a,b; requests.cpu for: 0,b"
