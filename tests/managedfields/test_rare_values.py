@@ -44,9 +44,9 @@ def test_a_value_of_another_type_loses_everything() -> None:
     goes; where a text is expected it stays.
     """
     node = widgets()._node
-    fields = {"f:spec": {"f:granular": {"f:a": {}}, "f:tags": {'v:"a"': {}}}}
+    fields: Any = {"f:spec": {"f:granular": {"f:a": {}}, "f:tags": {'v:"a"': {}}}}
     assert merge.without(node, {"spec": {"granular": "x", "tags": "y"}}, fields) == {"spec": {"granular": None, "tags": None}}
-    deep = {"f:spec": {"f:granular": {"f:a": {"f:b": {}}}}}
+    deep: Any = {"f:spec": {"f:granular": {"f:a": {"f:b": {}}}}}
     assert merge.without(node, {"spec": {"granular": {"a": "x"}}}, deep) == {"spec": {"granular": {"a": "x"}}}
 
 
