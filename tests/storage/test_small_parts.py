@@ -3,8 +3,9 @@
 import pytest
 
 from fakekube.storage import ordering
-from fakekube.storage.memory import Storage
+from fakekube.storage.memory import Compacted, Storage
 from fakekube.storage.ordering import MetadataOrder
+from fakekube.storage.trees import RECENT_TREES
 from tests.storage.pods import pod, pods
 
 
@@ -46,3 +47,37 @@ def test_what_did_not_change_since_is_read_from_the_present() -> None:
     found = [state.get(namespace, name) for name in "abc"]
     assert [record and record.name for record in found] == ["a", "b", None]
     assert found[1] is second
+
+
+def test_a_tree_that_is_read_often_stays_so_when_it_changes() -> None:
+    """Given an object that is read often / when it changes, and is read no more / then its tree is
+    kept all the same, and that of the old version is not.
+    """
+    storage = Storage()
+    bucket = pods(storage)
+    record = bucket.create(pod("a"))
+    trees = storage.trees
+    for _ in range(100):
+        record.tree()
+    for number in range(RECENT_TREES + 1):
+        bucket.create(pod(f"o{number}"))
+    assert record in trees._hot
+    after = bucket.update(pod("a"), record)
+    assert (record in trees._hot, after in trees._hot, after in trees._recent) == (False, True, False)
+
+
+def test_a_fork_is_compacted_by_itself() -> None:
+    """Given a storage with a history / when a fork of it is compacted / then what is older is gone
+    there, and there alone.
+    """
+    storage = Storage()
+    bucket = pods(storage)
+    for name in "abc":
+        bucket.create(pod(name))
+    fork = storage.fork()
+    fork.compact(bucket.revision - 1)
+    copy = pods(fork)
+    with pytest.raises(Compacted):
+        copy.at(bucket.revision - 2)
+    assert copy.at(bucket.revision) is not None
+    assert bucket.at(bucket.revision - 2) is not None
