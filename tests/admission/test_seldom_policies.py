@@ -1,5 +1,6 @@
 """Policies and webhooks that fail before they are asked, and what begins with the first of many."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,8 +159,9 @@ def test_a_watch_in_protobuf_ends() -> None:
     stream.end()
     sink: Any = SimpleNamespace(send=lambda frame: got.append(frame.data), end=lambda: got.append("end"))
     stream.start(sink)
-    for data in (b"1", None):
-        stream.send(Frame(make_tree=lambda data=data: {"type": "ADDED", "object": {"bytes": data}}))
+    trees = [{"type": "ADDED", "object": {"bytes": data}} for data in (b"1", None)]
+    for tree in trees:
+        stream.send(Frame(make_tree=partial(dict, tree)))
     stream.end()
     stream.stop()
     assert got == [stream, b"1", "end", "stopped"]
