@@ -6,6 +6,7 @@ import pytest
 
 from fakekube.schema.protobuf import wire
 from fakekube.schema.protobuf.codec import ProtobufCodec
+from fakekube.schema.protobuf.shapes import _read_json
 from fakekube.schema.protobuf.wire import WireError
 from fakekube.schema.scalars import Number
 from fakekube.schema.structural import from_openapi, no_reference
@@ -54,6 +55,19 @@ def test_a_schema_shows_its_name_or_its_type() -> None:
     """Given schemas / when they are shown / then by their names, or by their types."""
     assert repr(from_openapi({"type": "object"})) == "Schema(object)"
     assert repr(schema("v1", "Pod")) == "Schema(io.k8s.api.core.v1.Pod)"
+
+
+@pytest.mark.parametrize(("data", "value"), [(b"", None), (b"\n\x00", None), (b"\n\x02{}", {}), (b"\n\x04null", None)])
+def test_json_within_a_message(data: bytes, value: Any) -> None:
+    """Given a field that holds JSON / when it is read / then it is that, and nothing where none is.
+    """
+    assert _read_json(data) == value
+
+
+def test_json_within_a_message_that_is_none() -> None:
+    """Given a field that should hold JSON / when it is broken / then the message is refused."""
+    with pytest.raises(WireError, match=r"^unexpected end of data"):
+        _read_json(b"\n\x01{")
 
 
 def test_a_float_that_is_not_given_is_nothing() -> None:
