@@ -21,7 +21,7 @@ from fakekube.util.clusterclock import ClockError, ClusterClock
 from fakekube.util.drivers import driver_for
 from fakekube.util.entrypoints import EntryPoint, entry_points
 from fakekube.util.pipe import PatientPipe, Pipe
-from fakekube.util.tasks import Tasks, finish, turn
+from fakekube.util.tasks import Tasks, _Rest, finish, turn
 from fakekube.util.undisturbed import UNDISTURBED, beside
 
 
@@ -302,3 +302,21 @@ async def test_what_is_asked_beside_the_experiment() -> None:
         return UNDISTURBED.get()
 
     assert (await asks(), await beside(asks()), await asks()) == (False, True, False)
+
+
+def test_the_rest_of_a_coroutine_is_ended_where_it_waits() -> None:
+    """Given a coroutine that has begun / when the rest of it is closed / then it ends where it
+    waits.
+    """
+    ended: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await turn()
+        finally:
+            ended.append("ended")
+
+    coro = waits()
+    coro.send(None)
+    _Rest(coro).close()
+    assert ended == ["ended"]
