@@ -11,9 +11,11 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apis import catalog, firstobjects
 from fakekube.apis.autoscaling.conversion import _metric_from_v1
 from fakekube.apis.batch.job_policies import _success_rule
+from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.rbac import escalation
 from fakekube.apis.scheduling.podgroup import STRATEGY as POD_GROUPS
+from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.schema import definitions
 from tests.admission.world import World
 from tests.apis.strategies_b.steps import named
@@ -101,3 +103,19 @@ def test_a_server_that_says_where_it_is(resource: GroupResource) -> None:
         found = first.of(resource, "2026-01-01T00:00:00Z")
         assert [tree["metadata"]["name"] for tree in found] == names
         assert (resource in first) is bool(names)
+
+
+def test_what_is_converted_is_prepared_for_deletion_as_what_is_stored() -> None:
+    """Given a strategy for another shape / when an object is about to go / then what is stored is
+    prepared, and the object has it in its own shape.
+    """
+    class Inner(Strategy):
+        """Marks what goes."""
+
+        def prepare_for_delete(self, obj: dict[str, Any], ctx: WriteContext) -> None:
+            obj["stored"] += "!"
+
+    strategy = ConvertingStrategy(Inner(), lambda tree: {"stored": tree["shown"]}, lambda tree: {"shown": tree["stored"]})
+    obj = {"shown": "a"}
+    strategy.prepare_for_delete(obj, World().context("DELETE"))
+    assert obj == {"shown": "a!"}
