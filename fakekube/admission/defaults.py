@@ -38,8 +38,7 @@ class TaintNodesByCondition(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The taint, unless it is there."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = attrs.obj.setdefault("spec", {})
         taints = spec.get("taints") or []
         if not any(taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints):
@@ -57,8 +56,7 @@ class DefaultTolerationSeconds(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """Both tolerations, at the end."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = attrs.obj["spec"]
         present = spec.get("tolerations") or []
         missing = [
@@ -110,8 +108,7 @@ class DefaultStorageClass(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The class; an empty name is an answer too."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = attrs.obj.setdefault("spec", {})
         annotated = CLAIM_CLASS_ANNOTATION in (attrs.obj["metadata"].get("annotations") or {})
         if "storageClassName" in spec or annotated:
@@ -131,8 +128,7 @@ class DefaultIngressClass(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The class, unless the old annotation names one."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = attrs.obj.setdefault("spec", {})
         annotated = INGRESS_CLASS_ANNOTATION in (attrs.obj["metadata"].get("annotations") or {})
         if "ingressClassName" in spec or annotated:
@@ -171,8 +167,7 @@ class PodGroupProtection(Plugin):
 
 
 def _add_finalizer(attrs: Attributes, finalizer: str) -> None:
-    if attrs.obj is None:
-        return
+    assert attrs.obj is not None
     metadata = attrs.obj["metadata"]
     finalizers = metadata.get("finalizers") or []
     if finalizer not in finalizers:

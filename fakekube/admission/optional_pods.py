@@ -46,8 +46,7 @@ class AlwaysPullImages(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Set the policy of all containers, and of volumes made of images."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = dict(attrs.obj["spec"])
         for name in CONTAINERS:
             if spec.get(name):
@@ -91,8 +90,7 @@ class ExtendedResourceToleration(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Add or change a toleration for each extended resource."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec = attrs.obj["spec"]
         asked = {
             name: None for _, container in _containers({key: spec.get(key) for key in CONTAINERS[:2]})
@@ -147,8 +145,7 @@ class PodNodeSelector(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Merge the namespace's selector into the pod's."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         wanted = self._wanted(attrs)
         self._check(attrs, wanted)
         merged = {**wanted, **(attrs.obj["spec"].get("nodeSelector") or {})}
@@ -199,8 +196,7 @@ class PodTolerationRestriction(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Add the namespace's tolerations, or the cluster's."""
-        if attrs.obj is None:
-            return
+        assert attrs.obj is not None
         spec, extra = attrs.obj["spec"], []
         if attrs.operation == "CREATE":
             of_namespace = _tolerations(attrs, DEFAULT_TOLERATIONS)

@@ -34,8 +34,7 @@ class PodSecurity(Plugin):
     def validate(self, attrs: Attributes) -> None:
         """Look at what is written, as its kind has it."""
         obj = attrs.obj
-        if obj is None:
-            return
+        assert obj is not None
         if is_resource(attrs.kind, "", "namespaces"):
             _namespace(attrs, obj)
             return

@@ -75,8 +75,7 @@ class ServiceAccount(Plugin):
         them.
         """
         pod = attrs.obj
-        if pod is None:
-            return
+        assert pod is not None
         if _is_mirror(pod) and attrs.operation == "CREATE":
             _check_mirror(attrs, pod["spec"])
             return

@@ -394,8 +394,7 @@ def _as_float(digits: str, text: str) -> Json:
 
 
 def _key(name: Json, value: Json) -> str:
-    if isinstance(name, str):
-        return name
+    """The text of a key that is none."""
     if isinstance(name, bool):
         return "true" if name else "false"
     if isinstance(name, float):

@@ -163,8 +163,7 @@ class LateStream:
         while waiting and waiting[0][0] <= until:
             _, frame = waiting.popleft()
             sink = self._sink
-            if sink is None:
-                return
+            assert sink is not None, "nothing waits once it has stopped"
             if frame is None:
                 sink.end()
             else:

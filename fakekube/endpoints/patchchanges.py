@@ -33,6 +33,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 MAX_OPERATIONS = 10000
 OPERATION_KEYS = ("op", "path", "from", "value")
+REJECTED = "the server rejected our request due to an error in our request"
 
 Change = Callable[[Tree], Tree]
 """From the present object (read-only) to the patched one, decoded and owned by who asked, but for
@@ -219,8 +220,8 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
         try:
             patched = strategic_merge.apply(old, whole(), schema)
         except strategic_merge.PatchError as error:
-            if error.reason == "Invalid":
-                raise _unfit(value_text(whole()), error.text) from None
+            if error.reason == "Invalid":  # upstream keeps its reason to itself
+                raise APIError(error.code, error.reason, REJECTED, {}) from None
             raise APIError(error.code, error.reason, error.text) from None
         return _decoded(scope, old, patched, lambda: value_text(whole()), found, directive, warnings, converted=True)
 

@@ -74,17 +74,18 @@ async def _until_it_fits(
     """The write, tried again when another one came between, unless the patch itself speaks of a
     version.
     """
-    for attempt in range(CONFLICT_TRIES):
+    tries = 0
+    while True:
+        tries += 1
         before = scope.store.bucket.get(namespace, name)
         said = len(context.warnings)
         try:
             return await scope.store.update(context, namespace, name, transform)
         except APIError as error:
             moved = scope.store.bucket.get(namespace, name) is not before
-            if error.reason != "Conflict" or info.conditional or not moved or attempt == CONFLICT_TRIES - 1:
+            if error.reason != "Conflict" or info.conditional or not moved or tries == CONFLICT_TRIES:
                 raise
             del context.warnings[said:]
-    raise AssertionError("the last try returns or raises")
 
 
 def _existing(scope: Scope, change: Change, name: str) -> Transform:

@@ -151,14 +151,6 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
     return result
 
 
-def has(fields: FieldSet, path: Path) -> bool:
-    """Whether a path is a member."""
-    below: FieldSet | None = fields
-    for element in path:
-        below = below.get(element) if below is not None else None
-    return below is not None and is_member(below)
-
-
 def of_paths(*paths: Path) -> FieldSet:
     """The set of these paths."""
     result: FieldSet = {}

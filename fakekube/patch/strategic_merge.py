@@ -178,7 +178,8 @@ def _merge_list(original: list[Any], patch: list[Any], field: Schema, *, deletes
         merged = _without_repetitions([*original, *patch])
     else:
         if not merge_key:
-            raise PatchError(f"cannot merge lists without merge key for {'struct' if field.items else 'map'}")
+            # there are such lists of texts alone, finalizers for one
+            raise PatchError(f"cannot merge lists without merge key for {field.items.type if field.items else 'map'}")
         original, patch = _special_elements(original, patch, merge_key)
         merged = _merge_items(original, patch, field)
     named, unnamed = partition(merged, patch, merge_key)

@@ -180,9 +180,9 @@ def _with_replicas(obj: Tree, path: str, replicas: int) -> Tree:
     changed: Tree = orjson.loads(orjson.dumps(obj))
     *names, last = names_of(path)
     place = changed
-    for name in names:
+    for number, name in enumerate(names, 1):
         place = place.setdefault(name, {})
         if not isinstance(place, dict):
-            raise errors.raw(f"value cannot be set because .{'.'.join(names)} is not a map[string]interface{{}}")
+            raise errors.raw(f"value cannot be set because .{'.'.join(names[:number])} is not a map[string]interface{{}}")
     place[last] = replicas
     return changed

@@ -9,7 +9,7 @@ Upstream: apiserver/pkg/util/proxy.
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
@@ -142,9 +142,10 @@ def _breaking(session: Session, broken: asyncio.Event) -> Session:
     """A session that says that its connection is to break once something came out of it, or at its
     end, and goes no further.
     """
-    async def stand_still() -> None:
+    async def stand_still() -> NoReturn:
         broken.set()
-        await asyncio.Event().wait()
+        while True:
+            await asyncio.Event().wait()
 
     def once(write: Write) -> Write:
         async def wrote(data: bytes) -> None:
@@ -159,7 +160,6 @@ def _breaking(session: Session, broken: asyncio.Event) -> Session:
         async def command(streams: CommandStreams) -> int:
             await run(streams._replace(stdout=once(streams.stdout), stderr=once(streams.stderr)))
             await stand_still()
-            raise AssertionError("nothing follows")
 
         return replace(session, run=command)
     forward = session.forward

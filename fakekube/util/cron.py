@@ -205,11 +205,11 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdecimal()):
         raise CronError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    number = int(text) if len(text) <= LONGEST_NUMBER else 2**63 * (-1 if text[0] == "-" else 1)
+    number = int(text) if len(text) <= LONGEST_NUMBER else 2**63
+    if not -(2**63) <= number < 2**63:
+        raise CronError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range')
     if number < 0:
         raise CronError(f"negative number ({number}) not allowed: {text}")
-    if number >= 2**63:
-        raise CronError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range')
     return number
 
 

@@ -80,7 +80,7 @@ class Expression:
         self._pattern = pattern
         self._for_ascii = _for_ascii(pattern) if pattern.isascii() else None
         if self._for_ascii is None and _for_all(pattern) is None:
-            raise RegexError(_worded(_TOO_LARGE))
+            raise RegexError(_worded(f"{_TOO_LARGE}: {pattern}"))
 
     def is_in(self, text: str) -> bool:
         """Whether it is found anywhere in a text."""

@@ -34,7 +34,7 @@ SERVER_ERRORS = re.compile(
     r"unknown patch type: .* in map: map\[|The order in patch list:\n|map: .* does not contain declared merge key: \w+$|"
     r"expected a \S+.*, but received a \S+|list element types are not identical: \[\[|value for key \d+ is not a map$|"
     r"unable to find api field in struct \w+ for the json field |no elements in any of the given slices$|"
-    r"cannot merge lists without merge key for (?:struct|map)$|merging lists cannot yet be specified in the patch$|"
+    r"cannot merge lists without merge key for (?:string|map)$|merging lists cannot yet be specified in the patch$|"
     r"merging an object in json but data type is not struct, instead is: map$|"
     r"failed to create typed patch object \([^;]*; .*, Kind=\w*\): |"
     r"failed to convert new object \([^;]*; .*, Kind=\w+\) to proper version: unable to convert unstructured object to |"

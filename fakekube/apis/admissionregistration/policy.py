@@ -53,7 +53,7 @@ class PolicyStrategy(StatusStrategy):
 
     def errors(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         """What is particular to a kind of policy."""
-        return []
+        raise NotImplementedError
 
     def constraint_errors(self, constraints: Tree | None) -> list[FieldError]:
         """What else is wrong with what the policy matches."""
@@ -116,7 +116,7 @@ class BindingStrategy(Strategy):
 
     def more_errors(self, spec: Tree) -> list[FieldError]:
         """What is particular to a kind of binding."""
-        return []
+        raise NotImplementedError
 
 
 def _param_kind(path: str, kind: Tree) -> list[FieldError]:

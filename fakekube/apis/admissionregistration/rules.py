@@ -5,9 +5,7 @@ Upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation},
 apiserver/pkg/util/webhook/validation.go.
 """
 
-from urllib.parse import urlsplit
-
-from fakekube.apimachinery import names
+from fakekube.apimachinery import gourl, names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_many
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import label_selector, one_of
@@ -133,21 +131,20 @@ def client_errors(path: str, client: Tree) -> list[FieldError]:
 def url_errors(path: str, url: str) -> list[FieldError]:
     """An https URL without anything but host and path."""
     try:
-        parts = urlsplit(url)
-    except ValueError as error:
+        parts = gourl.parse(url)
+    except gourl.URLError as error:
         return [required(path, f"url must be a valid URL: {error}{URL_FORM}")]
     found = []
-    if parts.scheme != "https":
-        found.append(invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{URL_FORM}"))
-    user, at, host = parts.netloc.rpartition("@")
-    if not host:
-        found.append(invalid(path, host, f"host must be specified{URL_FORM}"))
-    if at:
-        found.append(invalid(path, user, "user information is not permitted in the URL"))
+    if parts.scheme != b"https":
+        found.append(invalid(path, gourl.decode(parts.scheme), f"'https' is the only allowed URL scheme{URL_FORM}"))
+    if not parts.host:
+        found.append(invalid(path, "", f"host must be specified{URL_FORM}"))
+    if parts.user is not None:
+        found.append(invalid(path, gourl.decode(parts.user), "user information is not permitted in the URL"))
     if parts.fragment:
-        found.append(invalid(path, parts.fragment, "fragments are not permitted in the URL"))
-    if parts.query:
-        found.append(invalid(path, parts.query, "query parameters are not permitted in the URL"))
+        found.append(invalid(path, gourl.decode(parts.fragment), "fragments are not permitted in the URL"))
+    if parts.raw_query:
+        found.append(invalid(path, gourl.decode(parts.raw_query), "query parameters are not permitted in the URL"))
     return found
 
 

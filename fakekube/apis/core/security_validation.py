@@ -117,7 +117,7 @@ def validate_app_armor(profile: Tree, path: str) -> list[FieldError]:
         found.append(field_errors.required(here, "must be set when AppArmor type is Localhost"))
     if local and local != local.strip():
         found = [field_errors.invalid(here, local, "must not be padded with whitespace")]
-    if local and len(local) > MAX_PROFILE_LENGTH:
+    if local and len(local.encode()) > MAX_PROFILE_LENGTH:
         found.append(field_errors.too_long(here, MAX_PROFILE_LENGTH))
     return found
 
@@ -152,7 +152,7 @@ def _windows(options: Tree, path: str) -> list[FieldError]:
         text, here = options["gmsaCredentialSpec"], f"{path}.gmsaCredentialSpec"
         if not text:
             found.append(field_errors.invalid(here, text, "gmsaCredentialSpec cannot be an empty string"))
-        elif len(text) > MAX_GMSA_KIB * 1024:
+        elif len(text.encode()) > MAX_GMSA_KIB * 1024:
             found.append(field_errors.invalid(here, text, f"gmsaCredentialSpec size must be under {MAX_GMSA_KIB} KiB"))
     if "runAsUserName" in options:
         text, here = options["runAsUserName"], f"{path}.runAsUserName"

@@ -3,7 +3,6 @@
 Upstream: pkg/apis/rbac/validation. Who may write which rules ``escalation.py`` knows.
 """
 
-from fakekube.apimachinery import labels
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import label_selector
@@ -67,17 +66,9 @@ def _aggregation(aggregation: Tree) -> list[FieldError]:
     for number, selector in enumerate(selectors):
         wrong = label_selector(selector, index(path, number))
         found += wrong
-        if wrong and not _is_selector(selector):
+        if wrong:
             found.append(invalid(index(path, number), None, "invalid label selector."))
     return found
-
-
-def _is_selector(selector: Tree) -> bool:
-    try:
-        labels.from_label_selector(selector)
-    except labels.SelectorError:
-        return False
-    return True
 
 
 STRATEGY = RoleStrategy()
