@@ -13,6 +13,10 @@ from tests.controllers.kueue.jobs.web import Web
 GATED = "kueue.x-k8s.io/admission-gated-by"
 PATH = f"metadata.annotations[{GATED}]"
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
+SUBDOMAIN = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
+    "with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
 LONG = f"a.b/{'c' * 60}"
 
 
@@ -74,24 +78,22 @@ def test_gates_only_go(before: str | None, now: str | None, wanted: list[str]) -
     assert validation.admission_gate_errors(job("c"), off) == []
 
 
-@pytest.mark.parametrize(("kind", "labels", "annotations", "wanted"), [
-    (Set, {PREBUILT: "w"}, {}, [
+@pytest.mark.parametrize(("kind", "labels", "wanted"), [
+    (Set, {PREBUILT: "w"}, [
         f'metadata.labels[{PREBUILT}]: Forbidden: Is not supported for "apps/v1, Kind=StatefulSet"']),
-    (Set, {PREBUILT: "W"}, {}, [
-        f'metadata.labels[{PREBUILT}]: Invalid value: "W": a lowercase RFC 1123 subdomain must consist of lower case '
-        "alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
-        "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    (Set, {PREBUILT: "W"}, [
+        f'metadata.labels[{PREBUILT}]: Invalid value: "W": {SUBDOMAIN}',
         f'metadata.labels[{PREBUILT}]: Forbidden: Is not supported for "apps/v1, Kind=StatefulSet"']),
-    (Job, {PREBUILT: "w"}, {}, []),
-    (Set, {}, {}, []),
+    (Job, {PREBUILT: "w"}, []),
+    (Set, {}, []),
 ])
 def test_kinds_without_a_workload_from_before(
-    kind: type[Web], labels: dict[str, str], annotations: dict[str, str], wanted: list[str],
+    kind: type[Web], labels: dict[str, str], wanted: list[str],
 ) -> None:
     """Given a kind whose jobs make their Workloads themselves, when one names a Workload, then that
     is refused; other kinds may.
     """
-    obj = {"metadata": {"name": "s", "namespace": "n", "labels": labels, "annotations": annotations}, "spec": {}}
+    obj = {"metadata": {"name": "s", "namespace": "n", "labels": labels}, "spec": {}}
     found = [str(each) for each in validation.errors_on_create(kind(Features(), obj)) if PREBUILT in each.field]
     assert found == wanted
 
