@@ -21,6 +21,7 @@ SUBDOMAIN = (
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
 BOTH = f"both the '{COUNT}' annotation and the '{GROUP}' label should be set"
 BOTH_ANNOTATIONS = f"both the '{COUNT}' annotation and the '{GROUP}' annotation should be set"
+ZERO = "group total count should be greater than zero"
 OFF, ON = Features(WorkloadIdentifierAnnotations=False), Features(WorkloadIdentifierAnnotations=True)
 
 
@@ -41,8 +42,7 @@ def pod(name: str = "a", labels: Any = None, annotations: Any = None, phase: str
     ({GROUP: "G"}, {COUNT: "1"}, OFF, [f'{IN_LABEL}: Invalid value: "G": {SUBDOMAIN}']),
     ({GROUP: "G"}, {}, OFF, [f'{IN_LABEL}: Invalid value: "G": {SUBDOMAIN}', f"{TOTAL}: Required value: {BOTH}"]),
     ({GROUP: "g"}, {COUNT: "0"}, OFF, [
-        f'{TOTAL}: Invalid value: "0": incorrect annotation value \'{COUNT}=0\': group total count should be greater than '
-        "zero"]),
+        f'{TOTAL}: Invalid value: "0": incorrect annotation value \'{COUNT}=0\': {ZERO}']),
     ({GROUP: "g"}, {COUNT: "x"}, OFF, [f'{TOTAL}: Invalid value: "x": strconv.Atoi: parsing "x": invalid syntax']),
     ({}, {GROUP: "g"}, ON, [f"{TOTAL}: Required value: {BOTH_ANNOTATIONS}"]),
     ({}, {GROUP: "G", COUNT: "1"}, ON, [f'{IN_ANNOTATION}: Invalid value: "G": {SUBDOMAIN}']),
