@@ -1,4 +1,4 @@
-"""Small parts of topologies: layers, taints, pods of others, offsets of indices, ranks beyond all."""
+"""Small parts of topologies: layers, taints, pods of others, offsets and ranks of pods."""
 
 from typing import Any
 
