@@ -2,14 +2,19 @@
 preempt.
 """
 
+from typing import Any
+
 import pytest
 
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.workload import admissibility, evict, reservation, scheduling_hash
 from fakekube_controllers.kueue.workload.info import Info
-from tests.controllers.kueue.test_info import OPTIONS, podset, workload
+from tests.controllers.kueue import test_info
 
+OPTIONS = test_info.OPTIONS
+workload: Any = test_info.workload
+podset: Any = test_info.podset
 NOW, AT = 1767225600.0, "2026-01-01T00:00:00Z"
 OLD = "2025-01-01T00:00:00Z"
 
