@@ -47,9 +47,10 @@ def test_a_preference_is_about_all_flavors(fungibility: Tree, is_refused: bool) 
     """Given what a queue prefers among flavors, when it may stop before it has seen all, then that
     is refused.
     """
-    assert told({"flavorFungibility": fungibility}) == ([
+    text = (
         'spec.flavorFungibility.preference: Invalid value: "BorrowingOverPreemption": preference "BorrowingOverPreemption" '
-        "requires both whenCanBorrow and whenCanPreempt to be TryNextFlavor"] if is_refused else [])
+        "requires both whenCanBorrow and whenCanPreempt to be TryNextFlavor")
+    assert told({"flavorFungibility": fungibility}) == ([text] if is_refused else [])
 
 
 def groups(flavors: int, resources: int, count: int = 1) -> list[Any]:
