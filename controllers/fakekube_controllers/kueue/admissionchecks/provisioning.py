@@ -316,7 +316,8 @@ class _Workloads:
             "lastTransitionTime": times.format_time(self._kueue.clock.time())}
 
         def update(changed: Tree) -> bool:
-            changed["status"]["admissionChecks"] = [told]
+            checks = changed["status"].setdefault("admissionChecks", [])
+            admissionchecks.set_admission_check_state(checks, told, now=self._kueue.clock.time())
             return True
 
         await patching.patch_status(

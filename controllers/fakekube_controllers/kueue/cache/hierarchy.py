@@ -123,9 +123,7 @@ class Manager(Generic[CQ, C]):
 
     def delete_cohort(self, name: str) -> None:
         """The object of a cohort is gone: so is the cohort, unless something still names it."""
-        cohort = self.cohorts.pop(name, None)
-        if cohort is None:
-            return
+        cohort = self.cohorts.pop(name)
         self._detach_cohort(cohort)
         if not cohort.has_children():
             return

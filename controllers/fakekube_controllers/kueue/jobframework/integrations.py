@@ -78,11 +78,10 @@ class Integrations:
         self.enabled = [self.known[name] for name in dict.fromkeys([*asked, *implied]) if name in self.known]
         self._implied = frozenset(implied) - asked.keys()
         self.absent = [name for name in asked if name not in self.known]
-        self._enabled_of = {each.resource.gvk: each for each in self.enabled}
         external = [parsed_kind(text) for text in configuration.integrations.external_frameworks]
         self._known_owners = {_owner_key(each.resource.gvk) for each in self.known.values()} | {
             REPLICA_SET, *map(_owner_key, external)}
-        self._managed_owners = {_owner_key(gvk) for gvk in (*self._enabled_of, *external)}
+        self._managed_owners = {_owner_key(gvk) for gvk in (*(each.resource.gvk for each in self.enabled), *external)}
 
     def is_known_owner(self, owner: ReadOnlyTree) -> bool:
         """Whether an owner reference names a kind whose own owners matter."""
@@ -95,10 +94,6 @@ class Integrations:
     def is_implied(self, name: str) -> bool:
         """Whether an integration is on for the sake of others alone."""
         return name in self._implied
-
-    def of_kind(self, gvk: GroupVersionKind) -> Integration | None:
-        """The integration of a kind, where it is enabled."""
-        return self._enabled_of.get(gvk)
 
 
 @cache

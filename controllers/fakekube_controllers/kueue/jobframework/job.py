@@ -139,10 +139,6 @@ class GenericJob(ABC):
 
     # what some kinds say besides
 
-    def pod_label_selector(self) -> str:
-        """What selects its pods; nothing where nothing does."""
-        return ""
-
     def reclaimable_pods(self) -> list[Tree] | None:
         """How many pods of each podset will not run any more: ``{"name", "count"}``.
 

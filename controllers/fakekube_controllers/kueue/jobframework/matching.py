@@ -136,7 +136,7 @@ def _plain(value: Any, *, in_resources: bool = False) -> Any:
             key: _plain(each, in_resources=in_resources or key == "resources") for key, each in value.items()}
         return {key: each for key, each in plain.items() if each not in (None, {}, [], "")} or None
     if isinstance(value, list):
-        return [_plain(each, in_resources=in_resources) for each in value]
+        return [_plain(each, in_resources=in_resources) for each in value] or None
     if in_resources and isinstance(value, str | int):
         try:
             return quantity.parse(value).nano

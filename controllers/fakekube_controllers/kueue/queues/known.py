@@ -3,8 +3,6 @@
 Upstream: the readers of pkg/cache/queue/manager.go, local_queue.go.
 """
 
-from collections.abc import Sequence
-
 from fakekube.apimachinery.meta import ObjectKey, key_of
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kueue.queues.cluster_queue import ClusterQueue, LocalQueueKey, local_queue_key
@@ -32,18 +30,6 @@ class KnownQueues:
         self._local_queues: dict[LocalQueueKey, LocalQueue] = {}
         self._assigned: dict[ObjectKey, LocalQueueKey] = {}  # through the whole life of a Workload
 
-    def local_queue_exists(self, key: LocalQueueKey) -> bool:
-        """Whether a LocalQueue is there and takes Workloads."""
-        return key in self._local_queues
-
-    def default_local_queue_exists(self, namespace: str) -> bool:
-        """Whether the namespace has a LocalQueue for jobs that name none."""
-        return LocalQueueKey(namespace, "default") in self._local_queues
-
-    def queue_for_workload_exists(self, workload: ReadOnlyTree) -> bool:
-        """Whether the LocalQueue that a Workload names is there."""
-        return local_queue_key(workload) in self._local_queues
-
     def cluster_queue_from_local_queue(self, key: LocalQueueKey) -> str | None:
         """The ClusterQueue that a LocalQueue names; None if there is no such LocalQueue."""
         found = self._local_queues.get(key)
@@ -56,10 +42,6 @@ class KnownQueues:
         """
         name = self.cluster_queue_from_local_queue(local_queue_key(workload))
         return name or "", name in self._cluster_queues
-
-    def cluster_queue_names(self) -> Sequence[str]:
-        """All ClusterQueues."""
-        return list(self._cluster_queues)
 
     def cluster_queue(self, name: str) -> ClusterQueue | None:
         """The queue of a ClusterQueue, to be read."""

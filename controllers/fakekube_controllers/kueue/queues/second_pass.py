@@ -23,9 +23,6 @@ class SecondPassQueue:
         self._prequeued: dict[ObjectKey, Timer] = {}
         self._queued: dict[ObjectKey, Info] = {}
 
-    def __len__(self) -> int:
-        return len(self._queued)
-
     def is_prequeued(self, key: ObjectKey) -> bool:
         """Whether one waits for its time."""
         return key in self._prequeued

@@ -146,8 +146,6 @@ def _normalized(unfinished: Sequence[Tree]) -> tuple[Tree | None, list[ToFinish]
         ):
             reserved = workload
     pending = None if reserved is None else replacements.get(_key(reserved))
-    if pending is not None and states.has_quota_reservation(pending):
-        pending = None
     selected = pending or reserved or newest
     to_finish = [
         ToFinish(workload, reasons.SLICE_REPLACED, REPLACED) if _key(workload) in replacements

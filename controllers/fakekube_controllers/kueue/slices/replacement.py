@@ -63,12 +63,6 @@ def _replaced_key(workload: ReadOnlyTree) -> ObjectKey | None:
     return ObjectKey(namespace, name)
 
 
-def is_replaced(workload: ReadOnlyTree) -> bool:
-    """Whether it has finished because another slice took its place. Upstream: IsReplaced."""
-    finished = states.condition(workload, reasons.FINISHED)
-    return finished is not None and finished["status"] == "True" and finished["reason"] == reasons.SLICE_REPLACED
-
-
 async def replace_workload_slice(
     client: Client, recorder: Recorder, metrics: KueueMetrics, cluster_queue: str, new: ReadOnlyTree, old: ReadOnlyTree, *,
     now: float, features: Features,

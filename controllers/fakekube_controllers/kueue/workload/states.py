@@ -65,11 +65,6 @@ def status(workload: ReadOnlyTree) -> Status:
     return QUOTA_RESERVED if has_quota_reservation(workload) else PENDING
 
 
-def from_quota_reserved_or_admitted_to_pending(before: Status, now: Status) -> bool:
-    """Whether it has lost its quota."""
-    return before in (QUOTA_RESERVED, ADMITTED) and now == PENDING
-
-
 def admission(workload: ReadOnlyTree) -> ReadOnlyTree | None:
     """``status.admission``, or None."""
     return status_of(workload).get("admission")
@@ -105,32 +100,11 @@ def is_evicted(workload: ReadOnlyTree) -> bool:
     return meta.is_condition_true(workload, reasons.EVICTED)
 
 
-def _evicted_for(workload: ReadOnlyTree, reason: str) -> Tree | None:
-    found = condition(workload, reasons.EVICTED)
-    return found if found is not None and found["status"] == "True" and found["reason"] == reason else None
-
-
-def is_evicted_by_deactivation(workload: ReadOnlyTree) -> bool:
-    """Whether it stops because it was deactivated, by whomever."""
-    found = condition(workload, reasons.EVICTED)
-    return found is not None and found["status"] == "True" and found["reason"].startswith(reasons.DEACTIVATED)
-
-
 def is_evicted_due_to_deactivation_by_kueue(workload: ReadOnlyTree) -> bool:
     """Whether it stops because Kueue deactivated it."""
     found = condition(workload, reasons.EVICTED)
     return found is not None and found["status"] == "True" and found["reason"].startswith(
         reasons.reason_with_cause(reasons.DEACTIVATED, ""))
-
-
-def evicted_by_pods_ready_timeout(workload: ReadOnlyTree) -> Tree | None:
-    """The condition, if it stops because its pods were not ready in time."""
-    return _evicted_for(workload, reasons.EVICTED_BY_PODS_READY_TIMEOUT)
-
-
-def evicted_by_admission_check(workload: ReadOnlyTree) -> Tree | None:
-    """The condition, if it stops because an admission check asked for another try."""
-    return _evicted_for(workload, reasons.EVICTED_BY_ADMISSION_CHECK)
 
 
 def is_on_hold(workload: ReadOnlyTree) -> bool:

@@ -72,10 +72,6 @@ class Job(GenericJob):
         annotations = self.obj["metadata"].get("annotations") or {}
         return annotations.pop(names.STOPPING_ANNOTATION, None) is not None or restored
 
-    def pod_label_selector(self) -> str:
-        """By the label that Job's own controller sets."""
-        return f"{JOB_NAME}={meta.name_of(self.obj)}"
-
     def reclaimable_pods(self) -> list[Tree] | None:
         """What runs in parallel beyond what is left to be done."""
         parallelism = self.parallelism

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fakekube.client.client import Client
 
 CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
-JOB_INDEX, JOBSET_NAME = "jobset.sigs.k8s.io/job-index", "jobset.sigs.k8s.io/jobset-name"
+JOB_INDEX = "jobset.sigs.k8s.io/job-index"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 REPLICATED_JOBS = "spec.replicatedJobs"
 
@@ -39,10 +39,6 @@ class JobSet(GenericJob):
     def is_active(self) -> bool:
         """Whether any Job of it is active."""
         return any(each.get("active", 0) > 0 for each in self.status.get("replicatedJobsStatus") or ())
-
-    def pod_label_selector(self) -> str:
-        """What selects its pods."""
-        return f"{JOBSET_NAME}={meta.name_of(self.obj)}"
 
     async def pod_sets(self, _client: "Client | None") -> list[Tree]:
         """A pod set for each replicated job. Raises TopologyRequestError."""

@@ -72,14 +72,11 @@ def _shape_errors(old: ReadOnlyTree, lws: ReadOnlyTree, features: Features) -> l
 
 
 def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
-    """The complaints about topologies. Raises TopologyRequestError where the pod sets cannot be
-    made otherwise.
-    """
-    failure = None
+    """The complaints about topologies."""
     try:
         made = {each["name"]: each for each in groups.pod_sets(lws, features)}
-    except TopologyRequestError as error:
-        made, failure = {}, error
+    except TopologyRequestError:
+        made = {}  # of which the template's errors tell
     found, paths = list[FieldError](), dict[str, str]()
     for field, path in (("leaderTemplate", LEADER), ("workerTemplate", WORKER)):
         template = groups.template_of(lws).get(field)
@@ -90,7 +87,4 @@ def _topology_errors(lws: ReadOnlyTree, features: Features) -> list[FieldError]:
         paths[name] = field_errors.child(where, "annotations")
         found += topology_validation.of_template(where, metadata, features)
         found += topology_validation.slice_size(where, metadata, made.get(name))
-    found += topology_validation.groups([*made.values()], paths)
-    if failure is not None and not found:
-        raise failure
-    return found
+    return found + topology_validation.groups([*made.values()], paths)

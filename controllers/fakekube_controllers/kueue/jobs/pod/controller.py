@@ -124,10 +124,6 @@ class Pod(ComposableJob):
         """The pods of a group that have succeeded, by role."""
         return [] if self.group is None or self.is_serving else groups.reclaimable(self.group)
 
-    def pod_label_selector(self) -> str:
-        """What selects the pods of a group that a label names."""
-        return f"{names.POD_GROUP_NAME_LABEL}={meta.labels_of(self.obj).get(names.POD_GROUP_NAME_LABEL, '')}"
-
     async def pod_sets(self, _client: Client | None) -> list[Tree]:
         """One of a single pod, one a role of a group. Raises CannotCompose,
         TopologyRequestError.

@@ -2,7 +2,6 @@
 pkg/controller/jobs/raycluster/raycluster_controller.go.
 """
 
-from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube_controllers.kueue import podset
@@ -35,10 +34,6 @@ class RayCluster(GenericJob):
     def pods_ready(self) -> bool:
         """Whether all its pods are ready."""
         return self.is_active()
-
-    def pod_label_selector(self) -> str:
-        """What selects its pods."""
-        return f"{groups.CLUSTER_LABEL}={meta.name_of(self.obj)}"
 
     async def pod_sets(self, client: Client | None) -> list[Tree]:
         """The head's, and one for each group of workers. Raises TopologyRequestError."""

@@ -16,7 +16,6 @@ from fakekube_controllers.kueue.topology import requests, validation
 
 HEAD = "head"
 KUBERAY = "ray.io/kuberay-operator"
-CLUSTER_LABEL = "ray.io/cluster"
 AUTOSCALER_RESOURCES = {"cpu": "500m", "memory": "512Mi"}
 
 

@@ -59,11 +59,6 @@ class RayJob(GenericJob):
         """Whether its cluster is ready."""
         return bool((self.status.get("rayClusterStatus") or {}).get("state") == "ready")
 
-    def pod_label_selector(self) -> str:
-        """What selects the pods of its cluster, once that has a name."""
-        name = self.status.get("rayClusterName")
-        return f"{groups.CLUSTER_LABEL}={name}" if name else ""
-
     async def pod_sets(self, client: Client | None) -> list[Tree]:
         """Those of its cluster, and the submitter's. Raises TopologyRequestError, ValueError."""
         sets = groups.pod_sets(self.cluster_spec, self.features)
