@@ -53,6 +53,11 @@ def snapshots(tmp_path: Path) -> tuple[bytes, bytes]:
     return asyncio.run(made())
 
 
+async def of_another_seed() -> bytes:
+    async with Cluster(nodes=0, controllers="", clock="manual", seed=7) as cluster:
+        return cluster.snapshot().encode()
+
+
 def test_snapshots(asked: list[Any], snapshots: tuple[bytes, bytes], tmp_path: Path) -> None:
     """Given a served cluster / when snapshots of it are taken and compared / then they are files,
     and what differs is told; a file that cannot be written is an error, and so is another server.
@@ -79,6 +84,10 @@ def test_snapshots(asked: list[Any], snapshots: tuple[bytes, bytes], tmp_path: P
     asked[0] = b"{}"
     found = run("snapshot", "--server", "there", "-o", a)
     assert (found.exit_code, found.output) == (1, "Error: what answers there is no fakekube that knows this command\n")
+    other = asyncio.run(of_another_seed())
+    (tmp_path / "other").write_bytes(other)
+    found = run("diff", a, str(tmp_path / "other"), "pods")
+    assert (found.exit_code, found.output) == (1, "seed: 0 -> 7\n")
     (tmp_path / "b").write_bytes(b"nothing")
     found = run("diff", a, b)
     assert (found.exit_code, found.output.startswith(f"Error: {b}")) == (1, True)
@@ -143,6 +152,16 @@ def test_faults_that_are_none(asked: list[Any], tmp_path: Path, text: str, said:
     found = run(*words, text=text)
     place = str(file) if name == "file" else "standard input"
     assert (found.exit_code, found.output) == (1, f"Error: {said.replace('{file}', place)}\n")
+    assert asked == []
+
+
+def test_faults_that_cannot_be_sent(asked: list[Any], tmp_path: Path) -> None:
+    """Given a plan with a number that is too large / when it is to be added / then that is told."""
+    file = tmp_path / "plan.yaml"
+    file.write_text("- {error: Timeout, times: 99999999999999999999}\n")
+    found = run("faults", "--server", "there", "add", str(file))
+    assert (found.exit_code, found.output) == (
+        1, f"Error: {file}:1: faults.0.times: unable to parse input string as an integer, exceeded maximum size\n")
     assert asked == []
 
 
@@ -249,6 +268,9 @@ def test_what_would_be_played(recording: Path, tmp_path: Path, capsys: pytest.Ca
     assert [(step.exchange.method, step.reason) for step in found.steps] == [("POST", ""), ("GET", ""), ("GET", "")]
     assert found.addon_groups == ()
     assert capsys.readouterr().err == ""
+    verify._conversations(recording, Found("http://there", "1.36"), WANTED)
+    assert capsys.readouterr().err == (
+        "1 test recorded on Kubernetes 1.37, played on 1.36: what these releases do otherwise differs, too\n")
     (tmp_path / "bad").write_bytes(b"{}\n")
     for name in ("bad", "none"):
         with pytest.raises(click.ClickException):

@@ -16,7 +16,8 @@ from aiohttp import web
 
 from fakekube import Cluster
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.resources import CONFIG_MAPS, STORAGE_CLASSES
+from fakekube.apimachinery.http import UserInfo
+from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICES, STORAGE_CLASSES
 from fakekube.composition import certificatetexts, controlplane, defaultstorageclass, functionwebhooks, manifests, traces
 from fakekube.composition.auditfile import AuditFile
 from fakekube.composition.fleet import Fleet
@@ -250,3 +251,25 @@ async def test_a_served_fleet_writes_kubeconfigs(tmp_path: Path, caplog: pytest.
         lost.mkdir()
     assert caplog.messages == [f"the clusters stay in {lost}: {lost} is no regular file, and is left as it is"]
     assert not kept.exists()
+
+
+async def test_authorities_that_are_none(tmp_path: Path) -> None:
+    """Given a file of authorities of clients with something else between the lines / when a cluster
+    is served with TLS / then that is told of the option.
+    """
+    file = tmp_path / "ca.pem"
+    file.write_text("-----BEGIN CERTIFICATE-----\nnothing\n-----END CERTIFICATE-----\n")
+    async with Cluster(nodes=0, controllers="", clock="manual", tls=True, client_ca_file=str(file)) as cluster:
+        with pytest.raises(OptionError, match=r"^client_ca_file: "):
+            await cluster.serve()
+
+
+async def test_what_nodes_may_do() -> None:
+    """Given the authorization mode Node / when a kubelet asks / then for what it needs alone."""
+    kubelet = UserInfo("system:node:n", ("system:nodes", "system:authenticated"))
+    async with Cluster(nodes=0, controllers="", clock="manual", authorization_mode="Node,RBAC") as cluster:
+        client = cluster.client.with_options(user=kubelet)
+        assert (await client.list(SERVICES)).items != []
+        with pytest.raises(APIError) as refused:
+            await client.list(NAMESPACES)
+        assert (refused.value.code, refused.value.reason) == (403, "Forbidden")

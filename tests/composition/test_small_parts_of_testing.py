@@ -2,9 +2,12 @@
 what cannot be read any more.
 """
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
+import orjson
 import pytest
 
 from fakekube import Cluster
@@ -107,6 +110,11 @@ async def test_resources_that_a_history_may_have() -> None:
     async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
         await cluster.load([definition(versions=[version(schema=schema)]), custom_object("a", spec={})])
         taken = cluster.snapshot()
+        assert present.Present(cluster).concerned == ((),)
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        await cluster.load([definition(versions=[version(schema=schema)])])
+        unused = cluster.snapshot()
+    assert History(unused).stores(GroupResource("probe.dev", "widgets"))
     history = History(taken)
     widgets, others = GroupResource("probe.dev", "widgets"), GroupResource("probe.dev", "others")
     assert [history.stores(each) for each in (widgets, others, GroupResource("", "pods"))] == [True, False, True]
@@ -134,6 +142,41 @@ class Quiet(operatorruns.OperatorRun):
 
     def kill(self) -> None:
         """It has ended."""
+
+
+async def test_runs_of_kopf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a run of kopf / when it is killed before it begins, or breaks / then nothing of kopf
+    runs, or what it broke with is raised; its logins are those of our server, and its settings a
+    copy.
+    """
+    import kopf
+
+    file = tmp_path / "kubeconfig"
+    file.write_bytes(orjson.dumps({
+        "clusters": [{"cluster": {"server": "https://h:1"}}], "users": [{"user": {"token": "t"}}]}))
+    ran: list[Any] = []
+
+    async def operator(**values: Any) -> None:
+        ran.append(values["clusterwide"])
+        raise RuntimeError("mine")
+
+    monkeypatch.setattr(kopf, "operator", operator)
+    dead = operatorruns.KopfRun(file, None, {})
+    dead.kill()
+    await asyncio.to_thread(dead.work)
+    assert ran == []
+    with pytest.raises(RuntimeError, match=r"^mine$"):
+        await asyncio.to_thread(operatorruns.KopfRun(file, None, {}).work)
+    assert ran == [True]
+    vault = operatorruns._vault(file)
+    await vault.populate({})
+    assert [each.info.server for each in vault._current.values()] == ["https://h:1"]
+    settings = kopf.OperatorSettings()
+    settings.execution.max_workers = 3
+    with ThreadPoolExecutor() as executor:
+        copied = operatorruns._copied({"settings": settings, "peering_name": "p"}, executor)
+    assert copied["settings"] is not settings
+    assert (copied["settings"].execution.max_workers, copied["peering_name"]) == (3, "p")
 
 
 def test_a_run_that_says_nothing() -> None:

@@ -2,6 +2,7 @@
 a seed's.
 """
 
+import json
 import sys
 from concurrent.futures import Executor
 from types import SimpleNamespace
@@ -271,5 +272,8 @@ def test_a_setup_that_fails_with_a_seed(pytester: pytest.Pytester) -> None:
     with what failed.
     """
     pytester.makepyfile(test_it=EXPLORED)
-    result = pytester.runpytest_inprocess(*OPTIONS, "-k", "test_setup")
+    result = pytester.runpytest_inprocess(*OPTIONS, "-k", "test_setup", "--fakekube-findings", "findings.json")
+    found = json.loads((pytester.path / "findings.json").read_text())
+    assert [(each["test"], each["seeds"], each["seed"]) for each in found["explored"]] == [("test_it.py::test_setup", 1, 1)]
+    assert found["failed"] == {}
     assert any("the calm run passes, seed 1 fails" in line for line in result.outlines)

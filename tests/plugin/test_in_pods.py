@@ -118,7 +118,7 @@ def test_fixtures_in_a_run(pytester: pytest.Pytester) -> None:
     found.stdout.fnmatch_lines([f"E*UsageError: fakekube: {NEEDED}"])
 
 
-def test_what_a_background_cluster_hands_on() -> None:
+def test_what_a_background_cluster_hands_on(tmp_path: Path) -> None:
     """Given a cluster in the background / when an API is aggregated, functions become webhooks, and
     a trace is asked for from the test's thread / then all is as of the cluster.
     """
@@ -129,7 +129,7 @@ def test_what_a_background_cluster_hands_on() -> None:
     async def asks(request: AdmissionRequest) -> None:
         raise Denied(f"not {request.name}")
 
-    with BackgroundCluster(ClusterOptions(nodes=0, controllers="")) as cluster:
+    with BackgroundCluster(ClusterOptions(nodes=0, controllers=""), kubeconfig=tmp_path / "config") as cluster:
         cluster.aggregate("v1.shop.example.com", Answers(), group_priority=7)
         answer = cluster.call(lambda inner: inner.client.request("GET", "/apis/shop.example.com/v1/fish"))
         assert answer.body == b"GET /apis/shop.example.com/v1/fish"

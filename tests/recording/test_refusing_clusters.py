@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import orjson
+import pytest
 
 from fakekube import Cluster
-from fakekube.apimachinery.http import Handler, Request, Response
-from fakekube.client.resources import CONFIG_MAPS, PODS
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import Handler, Request, Response, UserInfo
+from fakekube.client.resources import CONFIG_MAPS
 from tests.recording.test_playing import played, recorded, told
 
 NO = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "no room", "code": 507}
@@ -73,19 +75,18 @@ async def test_a_namespace_that_cannot_be_made() -> None:
     assert (result.outcomes, result.left) == ([], [])
 
 
-async def test_a_log_that_is_followed() -> None:
-    """Given a log that is followed / when it is played / then its stream is ended, and not compared
-    with a body.
+async def test_a_watch_that_was_refused() -> None:
+    """Given a watch that was refused where it was recorded / when the cluster there takes it / then
+    the codes differ, and the stream is ended.
     """
-    async def follow(cluster: Cluster) -> None:
-        client = cluster.client
-        await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
-        await cluster.advance(5)
-        response = await client.request("GET", "/api/v1/namespaces/default/pods/p/log", query={"follow": ["true"]})
-        assert response.stream is not None
-        response.stream.stop()
+    async def refused_watch(cluster: Cluster) -> None:
+        with pytest.raises(APIError, match="forbidden"):
+            await cluster.client.with_options(user=UserInfo("ann")).watch(CONFIG_MAPS, "default")
 
-    conversation = await recorded(follow)
-    async with Cluster(nodes=1, clock="auto") as cluster:
+    conversation = await recorded(refused_watch, authorization_mode="RBAC", controllers="namespace,serviceaccount")
+    async with Cluster(nodes=0, clock="auto", controllers="namespace,serviceaccount") as cluster:
         result = await played(conversation, cluster)
-        assert told(result) == []
+        (difference,) = told(result)
+        assert difference.startswith('code: 403 "configmaps is forbidden: ')
+        assert difference.endswith(" recorded, 200 there")
+        assert [watch.info.path for watch in cluster.apiserver.services.watches if "verify" in watch.info.namespace] == []
