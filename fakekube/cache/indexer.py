@@ -142,10 +142,6 @@ class Indexer:
         """The values that an index knows."""
         return self._indices[index].objects.keys()
 
-    def has_index(self, index: str) -> bool:
-        """Whether there is an index of this name."""
-        return index in self._indices
-
     def add_index(self, name: str, function: IndexFunction) -> None:
         """Index by a function, what is there included. The first function of a name stays.
 

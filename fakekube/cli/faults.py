@@ -34,11 +34,7 @@ def add(server: str | None, kubeconfig: str | None, file: str) -> None:
         raise click.ClickException(f"{placed(text, name, error)}: {str(error).removeprefix('faults: ')}") from error
     if isinstance(plan, list):
         plan = {"faults": plan}
-    try:
-        body = orjson.dumps(plan)
-    except TypeError as error:
-        raise click.ClickException(f"{file}: {error}") from error
-    _print(_asked(server, kubeconfig, "POST", body=body))
+    _print(_asked(server, kubeconfig, "POST", body=orjson.dumps(plan)))
 
 
 def remove(server: str | None, kubeconfig: str | None, names: "tuple[str, ...]") -> None:

@@ -84,7 +84,8 @@ class NodeHandle:
             except APIError as error:
                 if error.code != 404:
                     raise
-            evicted.append(str(meta.key_of(pod)))
+            else:
+                evicted.append(str(meta.key_of(pod)))
         return evicted
 
     async def delete(self) -> None:

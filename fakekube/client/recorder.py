@@ -198,6 +198,8 @@ class EventBroadcaster:
 
     async def _write(self, write: _Write) -> None:
         for tries in range(MAX_TRIES):
+            if tries:
+                await self.clock.sleep(RETRY_SECONDS * (self._rng.uniform(0, 1) if tries == 1 else 1))
             try:
                 await self._try(write)
             except APIError as error:  # a server that answers will not answer otherwise next time
@@ -207,7 +209,6 @@ class EventBroadcaster:
                 log.info("event was not written, will be tried again: %s", error)
             else:
                 return
-            await self.clock.sleep(RETRY_SECONDS * (self._rng.uniform(0, 1) if tries == 0 else 1))
         log.warning("event %s was not written, retry limit exceeded", write.event["metadata"]["name"])
 
     async def _try(self, write: _Write) -> None:

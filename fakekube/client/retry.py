@@ -28,11 +28,11 @@ async def update_with_retry(
     APIError: the last write's, or that of a read.
     """
     name, namespace = meta.name_of(obj), meta.namespace_of(obj)
-    for tries_left in reversed(range(tries)):
+    while True:
+        tries -= 1
         try:
             return await client.update(resource, change(obj), subresource=subresource)
         except APIError as error:
-            if not tries_left or not is_retriable(error):
+            if tries <= 0 or not is_retriable(error):
                 raise
         obj = await client.get(resource, name, namespace, subresource=subresource if subresource != "status" else "")
-    raise AssertionError("the last try returns or raises")

@@ -101,13 +101,18 @@ class WebhookServer:
             raise web.HTTPNotFound
         try:
             review = orjson.loads(await request.read())
+            head = {name: review[name] for name in ("apiVersion", "kind")}
             wanted, objects, uid = (review["request"][name] for name in ("desiredAPIVersion", "objects", "uid"))
-            converted = [function(each, wanted) for each in objects]
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise web.HTTPBadRequest(text="no ConversionReview") from error
-        response = {"uid": uid, "convertedObjects": converted, "result": {"status": "Success"}}
-        return web.json_response(body=orjson.dumps(
-            {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}))
+        response: Tree = {"uid": uid}
+        try:
+            converted = [function(each, wanted) for each in objects]
+        except (TypeError, AttributeError, LookupError, ValueError) as error:  # of an object of another shape
+            response["result"] = {"status": "Failure", "message": f"{type(error).__name__}: {error}"}
+        else:
+            response |= {"convertedObjects": converted, "result": {"status": "Success"}}
+        return web.json_response(body=orjson.dumps({**head, "response": response}))
 
     async def _answer(self, request: "web.Request") -> "web.Response":
         from aiohttp import web
@@ -117,12 +122,12 @@ class WebhookServer:
             raise web.HTTPNotFound
         try:
             review = orjson.loads(await request.read())
+            head = {name: review[name] for name in ("apiVersion", "kind")}
             asked, response = _request_of(review["request"]), {"uid": review["request"]["uid"], "allowed": True}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise web.HTTPBadRequest(text="no AdmissionReview") from error
         await _ask(function, asked, response)
-        return web.json_response(body=orjson.dumps(
-            {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}))
+        return web.json_response(body=orjson.dumps({**head, "response": response}))
 
 
 def certificate(*hosts: str) -> tuple[ssl.SSLContext, bytes]:

@@ -199,7 +199,8 @@ class ExploredItem:
             story = ""
             if explored.found is not None:
                 reports, story = self._told(explored.found)
-            reports[1].user_properties.append((PROPERTY, self._property(explored, story)))
+            last = next((report for report in reports if report.failed), reports[1])
+            last.user_properties.append((PROPERTY, self._property(explored, story)))
         return [*reports, *self._end()]
 
     def _explored(self, options: Mapping[str, Any], seeds: Any) -> Explored:
@@ -240,8 +241,6 @@ class ExploredItem:
         failed = next(report for report in reports if report.failed)
         text = "\n".join(story.told(found, command_of(self._item.nodeid, found), run.histories, run.broken))
         failed.sections.append((SECTION, text))
-        if len(reports) < 2:  # setup failed: what was explored is told with the call otherwise
-            reports.append(failed)
         return reports, text
 
     def _property(self, explored: Explored, text: str) -> str:

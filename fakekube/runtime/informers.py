@@ -89,11 +89,6 @@ class Informers:
         for informer in self._informers.values():
             informer.close()
 
-    async def wait_for_sync(self) -> None:
-        """Return once all hold their first list."""
-        for informer in list(self._informers.values()):
-            await informer.wait_for_sync()
-
     def explain(self) -> Iterator[str]:
         """Lines on what is amiss, for people."""
         for informer in self._informers.values():

@@ -220,7 +220,7 @@ def _type_of_all(values: Iterable[Json]) -> str:
     """The type of values that a field is confined to, where they have one."""
     known = [*values]
     for type_, name in ((bool, "boolean"), (int, "integer"), (str, "string")):
-        if known and all(isinstance(value, type_) for value in known):
+        if known and all(type(value) is type_ for value in known):
             return name
     return ""
 
