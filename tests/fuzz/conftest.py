@@ -40,10 +40,10 @@ SERVER_ERRORS = re.compile(
     r"failed to convert new object \([^;]*; .*, Kind=\w+\) to proper version: unable to convert unstructured object to |"
     r'(?:resourceVersion: Invalid value: ".*": )?strconv\.ParseUint: parsing ".*": (?:invalid syntax|value out of range)$|'
     r"Timeout: Too large resource version: \d+, current: \d+$|"
-    r'no endpoints available for service ".*"$', re.DOTALL)
+    r'no endpoints available for service ".*"$|unsupported role reference kind: ".*"$', re.DOTALL)
 """The only messages with 500 and above, all of them upstream's: of a strategic merge patch that
 cannot be merged, of a configuration that does not fit its schema or its kind, of a version that is
-no number or lies ahead, of a service that nobody stands behind.
+no number or lies ahead, of a service that nobody stands behind, of a binding to what is no role.
 """
 
 Query = Mapping[str, str | list[str]]
