@@ -46,8 +46,8 @@ def _title(causes: Causes) -> str:
         last = next(step for step in reversed(causes.steps) if step.is_own)
         is_now = "is gone" if causes.value is MISSING else f"is {shown(causes.value)}"
         return f"{causes.object}: {causes.field} {is_now} since {offset_text(last.time - causes.started)}, because:"
-    changes = "1 change" if causes.changes == 1 else f"{causes.changes:,} changes"
-    return f"{causes.object}: {changes}, and what led to them"
+    changes = "1 change, and what led to it" if causes.changes == 1 else f"{causes.changes:,} changes, and what led to them"
+    return f"{causes.object}: {changes}"
 
 
 def _left_out(causes: Causes) -> Iterator[str]:

@@ -66,7 +66,11 @@ def write(path: Path, data: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     before = _regular(target)
-    handle, half = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    try:
+        handle, half = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        error.filename = str(path)  # whoever asked knows no other
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -100,7 +100,7 @@ def test_traces_of_snapshots(snapshots: tuple[bytes, bytes], tmp_path: Path, mon
     file = tmp_path / "s"
     file.write_bytes(snapshots[1])
     found = run("trace", "cm/m", "--from", str(file))
-    assert (found.exit_code, found.output.splitlines()[0]) == (0, "configmaps default/m: 1 change, and what led to them")
+    assert (found.exit_code, found.output.splitlines()[0]) == (0, "configmaps default/m: 1 change, and what led to it")
     tree = orjson.loads(run("trace", "cm/m", "--from", str(file), "-o", "json").output)
     assert (tree["object"], tree["changes"]) == ("configmaps default/m", 1)
     found = run("trace", "cm/none", "--from", str(file))

@@ -64,7 +64,7 @@ def test_a_trace_for_people() -> None:
 
 
 @pytest.mark.parametrize(("more", "head"), [
-    ({"changes": 1}, ["pods default/p: 1 change, and what led to them"]),
+    ({"changes": 1}, ["pods default/p: 1 change, and what led to it"]),
     ({"changes": 1234, "last": 0}, ["pods default/p: 1,234 changes, and what led to them"]),
     ({"changes": 20, "last": 20}, ["pods default/p: 20 changes, and what led to them"]),
     ({"changes": 21, "last": 20}, [

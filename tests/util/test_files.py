@@ -93,3 +93,10 @@ def test_a_lock_is_client_gos_and_one_at_a_time(tmp_path: Path, monkeypatch: pyt
     with files.locked(path):
         pass
     assert not (tmp_path / "config.lock").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """given a file in a folder that is not there, when it is written, then the error names it"""
+    with pytest.raises(FileNotFoundError) as failed:
+        files.write(tmp_path / "nowhere" / "file", b"x")
+    assert failed.value.filename == str(tmp_path / "nowhere" / "file")
