@@ -118,3 +118,18 @@ async def test_without_the_gate_there_is_no_such_group():
         with pytest.raises(APIError) as caught:
             await get(cluster, "")
         assert caught.value.code == 404
+
+
+async def test_which_resources_there_are(cluster):
+    """Given Kueue When the resources of its visibility API are asked for Then queues of both kinds
+    are there, with what waits in them to be read."""
+    for version in ("v1beta1", "v1beta2"):
+        found = await get(cluster, "", version)
+        expected = []
+        for singular, namespaced in (("clusterqueue", False), ("localqueue", True)):
+            kind = {"namespaced": namespaced, "kind": "PendingWorkloadsSummary"}
+            expected.append({"name": f"{singular}s", "singularName": singular, **kind, "verbs": []})
+            expected.append({"name": f"{singular}s/pendingworkloads", "singularName": "", **kind, "verbs": ["get"]})
+        assert found == {
+            "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"visibility.kueue.x-k8s.io/{version}",
+            "resources": expected}
