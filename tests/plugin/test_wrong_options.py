@@ -62,6 +62,6 @@ def test_clusters_that_cannot_be_made(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(WRONG)
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(errors=2)
-    told = [line for line in result.outlines if "UsageError: fakekube: " in line and line.startswith("E")]
+    told = [line for line in result.outlines if "UsageError: fakekube: " in line and line.startswith("E ")]
     assert len(told) == 2
     assert all("unknown Kubernetes release '1.12'" in line for line in told)
