@@ -190,6 +190,41 @@ def test_the_least_that_would_do(run: Callable[[Extra], Lack | None], wanted: An
     assert changes(run, a=3, b=2, c=1) == wanted
 
 
+def test_how_often_it_is_tried() -> None:
+    """Given quota of which one part is told at a time, when it is asked how much would do, then it
+    is tried six times one by one, and after that by doubling and halving, up to a limit.
+    """
+    tried: list[int] = []
+
+    def run(extra: Extra) -> Lack | None:
+        tried.append(extra.quota.get(CPU, 0) // 1000)
+        return None if tried[-1] >= 11 else Lack({CPU: 1000})
+
+    assert changes(run) == ([MORE.format("11")], [])
+    assert tried == [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 14, 12, 11]
+    tried.clear()
+    assert changes(lambda extra: tried.append(extra.quota.get(CPU, 0) // 1000) or Lack({CPU: 1000})) is None  # type: ignore[func-returns-value]
+    assert tried[-2:] == [6 + 2**20, 6 + 2**21]
+    tried.clear()
+    assert changes(lambda extra: tried.append(len(extra.rooms)) or Lack({}, ROOM)) is None  # type: ignore[func-returns-value]
+    assert tried == [0] + [1] * 31
+
+
+def test_nobody_has_what_is_lacking() -> None:
+    """Given quota that one Workload has, when its end would do, then it alone is told, and nobody
+    asks whether nothing would do.
+    """
+    gone: list[list[str]] = []
+
+    def run(extra: Extra) -> Lack | None:
+        if extra.gone:
+            gone.append([info.key.name for info in extra.gone])
+        return None if extra.gone or extra.quota else Lack({CPU: 1000})
+
+    assert changes(run, a=1) == ([MORE.format("1")], [["the end of workload n/a"]])
+    assert gone == [["a"]]
+
+
 @pytest.mark.parametrize(("name", "value"), [("MAX_WAITING", 1), ("MAX_NOMINATIONS", 0)])
 async def test_too_many_to_try(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given more Workloads before another than are tried, when it is asked about, then only its

@@ -50,3 +50,43 @@ def test_leaders_have_room_beside_the_workers(
     level = {"preferred": asked["preferred"], "podSetGroupName": "g"}
     found = counts_of(snapshot_of(nodes, BALANCED), request(1, level, "leader"), request(count, of_group, "workers"))
     assert found == ([leader, workers], "")
+
+
+@pytest.mark.parametrize(("nodes", "asked", "count", "wanted"), [
+    # of two that hold it the first by name, of others the one with the least room
+    ([(1, 2, 1), (1, 0, 1)], {"preferred": HOSTNAME}, 1, {"n1": 1}),
+    ([(1, 0, 1), (1, 0, 1)], {"preferred": HOSTNAME}, 1, {"n0": 1}),
+    ([(1, 0, 1), (1, 2, 2)], RACK, 1, {"n0": 1}),
+    # of racks with the same room the one in which it is spread more evenly
+    ([(1, 2, 2), (1, 0, 1), (1, 0, 1)], RACK, 1, {"n1": 1}),
+    # what is beyond an equal share goes where there is room, and no more than there is
+    ([(0, 0, 3), (0, 1, 4)], BLOCK, 5, {"n0": 2, "n1": 3}),
+    ([(1, 0, 1), (0, 1, 2), (1, 2, 2)], BLOCK, 5, {"n0": 1, "n1": 2, "n2": 2}),
+    ([(1, 2, 3), (0, 1, 3), (0, 0, 4), (1, 0, 3)], BLOCK | PAIRS_OF_RACKS, 8, {"n1": 2, "n2": 4, "n3": 2}),
+])
+def test_which_domains_are_taken(nodes: Cluster, asked: dict[str, Any], count: int, wanted: Counts) -> None:
+    """Given domains that hold pods equally well, when they are chosen, then as few as do, with the
+    least room, the most even first.
+    """
+    assert counts_of(snapshot_of(nodes, BALANCED), request(count, asked)) == ([wanted], "")
+
+
+@pytest.mark.parametrize(("nodes", "level", "count", "leader", "workers"), [
+    # one rack rather than two
+    ([(1, 0, 2), (1, 0, 1), (0, 2, 2), (0, 1, 1)], "rack", 2, {"n0": 1}, {"n0": 1, "n1": 1}),
+    # the leader takes room, too
+    ([(0, 2, 2), (0, 1, 4)], "rack", 4, {"n1": 1}, {"n0": 2, "n1": 2}),
+    ([(1, 0, 2), (1, 0, 3)], "rack", 3, {"n1": 1}, {"n0": 1, "n1": 2}),
+    # with the leader where there is the least room for both
+    ([(1, 0, 2), (1, 0, 2)], "rack", 1, {"n0": 1}, {"n0": 1}),
+    ([(1, 0, 2), (1, 2, 3)], "rack", 1, {"n0": 1}, {"n0": 1}),
+    ([(1, 0, 2), (0, 1, 3), (1, 1, 1)], "block", 1, {"n0": 1}, {"n0": 1}),
+    ([(0, 1, 1), (1, 0, 2), (0, 0, 1)], "block", 1, {"n1": 1}, {"n1": 1}),
+])
+def test_which_domains_leaders_take(nodes: Cluster, level: str, count: int, leader: Counts, workers: Counts) -> None:
+    """Given a leader with workers, when domains are chosen for both, then those that hold all and
+    the leader with them.
+    """
+    asked = {"preferred": level, "podSetGroupName": "g"}
+    found = counts_of(snapshot_of(nodes, BALANCED), request(1, asked, "leader"), request(count, asked, "workers"))
+    assert found == ([leader, workers], "")
