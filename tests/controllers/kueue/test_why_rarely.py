@@ -214,15 +214,14 @@ def test_nobody_has_what_is_lacking() -> None:
     """Given quota that one Workload has, when its end would do, then it alone is told, and nobody
     asks whether nothing would do.
     """
-    gone: list[list[str]] = []
+    tried: list[tuple[int, list[str]]] = []
 
     def run(extra: Extra) -> Lack | None:
-        if extra.gone:
-            gone.append([info.key.name for info in extra.gone])
+        tried.append((extra.quota.get(CPU, 0), [info.key.name for info in extra.gone]))
         return None if extra.gone or extra.quota else Lack({CPU: 1000})
 
     assert changes(run, a=1) == ([MORE.format("1")], [["the end of workload n/a"]])
-    assert gone == [["a"]]
+    assert tried == [(0, []), (1000, []), (0, ["a"])]
 
 
 @pytest.mark.parametrize(("name", "value"), [("MAX_WAITING", 1), ("MAX_NOMINATIONS", 0)])

@@ -189,12 +189,17 @@ async def test_the_next_workers(
     monkeypatch.setattr(patching, "patch_admission_status", patch)
     kueue: Any = SimpleNamespace(
         features=Features(MultiKueueIncrementalDispatcherRespectConfigOrder=in_order), configuration=Configuration())
-    found = IncrementalDispatcher(kueue, ctx(1000.0))
+    found: Any = IncrementalDispatcher(kueue, ctx(1000.0))
     workload: Tree = {"metadata": {"name": "a"}, "spec": {}, "status": {"nominatedClusterNames": present}}
     assert await found._nominate(KEY, workload, ["d", "c", "a", "e", "b"]) is None
     assert written == ([] if wanted is None else [wanted])
     if wanted is not None:
         assert await found._nominate(KEY, workload, ["d", "c", "a", "e", "b"]) == Result.after(300.0)
+        found._ctx.clock.time = lambda: 1299.0
+        assert await found._nominate(KEY, workload, ["d", "c", "a", "e", "b"]) == Result.after(1.0)
+        found._ctx.clock.time = lambda: 1300.0
+        assert await found._nominate(KEY, workload, ["d", "c", "a", "e", "b"]) is None
+        assert sorted(written[1]) == [*"abcde"]
     found._began[KEY] = 0.0
     assert await found.reconcile(KEY) is None
     assert found._began == {}

@@ -116,7 +116,7 @@ async def test_who_is_evicted_is_not_looked_at_again(monkeypatch: pytest.MonkeyP
 
 async def test_a_pod_that_cannot_be_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given two pods that have their domains, when the first cannot be written, then the second is
-    let go, and it is tried again.
+    tried as well, and the first error is raised.
     """
     pods = [{"metadata": {
         "name": name, "namespace": "n", "uid": name, "labels": {"kueue.x-k8s.io/podset": "main"}}, "spec": {
@@ -132,14 +132,13 @@ async def test_a_pod_that_cannot_be_let_go(monkeypatch: pytest.MonkeyPatch) -> N
 
     async def ungate(_workload: object, pod: Tree, selector: Tree) -> None:
         observed.append((pod["metadata"]["name"], selector))
-        if pod is pods[0]:
-            raise error
+        raise error if pod is pods[0] else errors.internal("another")
 
     monkeypatch.setattr(ungater, "_ungate", ungate)
     with pytest.raises(errors.APIError) as raised:
         await ungater.reconcile(Request("n", "w"))
     assert raised.value is error
-    assert observed == [("expected", "x", "y"), ("x", {HOSTNAME: "a"}), "x", ("y", {HOSTNAME: "a"})]
+    assert observed == [("expected", "x", "y"), ("x", {HOSTNAME: "a"}), "x", ("y", {HOSTNAME: "a"}), "y"]
 
 
 def test_small_answers() -> None:

@@ -8,6 +8,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.topology import elastic, replacement
 from fakekube_controllers.kueue.topology.assignments import HOSTNAME, TopologyAssignment, TopologyDomainAssignment
+from fakekube_controllers.kueue.topology.constraints import Constraint
 from fakekube_controllers.kueue.topology.snapshot import PodSetAssignmentResult, TASPodSetRequests
 from tests.controllers.kueue.topology.test_placement import counts_of, request, snapshot_of
 
@@ -153,3 +154,16 @@ def test_updates_that_say_otherwise() -> None:
     conflict = "invalid admission check PodSetUpdate: conflict for nodeSelector: conflict for key=a, value1=b, value2=c"
     assert counts_of(snapshot_of(THREE), pods) == ([], f"invalid podSetUpdate for PodSet main, error: {conflict}")
     assert snapshot_of(THREE).room_for(pods) == [[], [], []]
+
+
+@pytest.mark.parametrize(("layer", "wanted"), [
+    (None, {"required": "block"}),
+    (Constraint("rack", 2), {"required": "block", "podSetSliceRequiredTopology": "rack", "podSetSliceSize": 2})])
+@pytest.mark.parametrize("asked", [
+    layers(("rack", 4), (HOSTNAME, 2)), {"required": "block", "podSetSliceRequiredTopology": "rack", "podSetSliceSize": 4}])
+def test_slices_of_one_layer_alone(asked: Tree, layer: Constraint | None, wanted: Tree) -> None:
+    """Given pods of slices of which a part is lost, when that is placed, then in slices of the
+    layer that divides it, or in none; all else is asked for as before.
+    """
+    podset = {"name": "main", "count": 4, "topologyRequest": asked}
+    assert replacement._with_slices(podset, layer) == {"name": "main", "count": 4, "topologyRequest": wanted}
