@@ -107,9 +107,7 @@ class _Placement:
         ordered = prioritize_leader(ordered, wanted.count, leaders, wanted.slices.size, slices=True)
         start = 0
         while leaders_left > 0 and start < len(ordered) and ordered[start].leader_state > 0:
-            domain = ordered[start]
-            if not self.order.least_free and domain.slice_state_with_leader >= left:
-                domain = self.order.best_fit(ordered[start:], left, leaders_left, slices=True)
+            domain = ordered[start]  # which does not hold all: it would have been taken alone
             chosen.append(domain)
             leaders_left -= domain.leader_state
             left -= domain.slice_state_with_leader
