@@ -65,8 +65,9 @@ class Measures:
         broad ones, then those that execute the fewest of its lines.
 
         What is executed at import concerns every test that executes anything of the module, and so
-        does, after those that do, what ``FEW`` execute; what nobody is known to execute, as in
-        other processes, every test there is.
+        does, after those that do, what ``FEW`` execute. What nobody is known to execute, as in
+        other processes, concerns every test there is, and so does a module that has nothing to
+        execute but at its import.
         """
         index = self._read()
         counts, touching, everybody = Counter[str](), set[str](), set[str]()
@@ -89,7 +90,8 @@ class Measures:
         wanted = (touching or counts.keys() or everybody) - set(self.failed(files))
         ordered = _ordered(wanted, counts)
         if len(ordered) < FEW:
-            ordered += _ordered(counts.keys() - wanted - set(self.failed(files)), counts)
+            more = everybody if at_import else counts.keys()
+            ordered += _ordered(more - wanted - set(self.failed(files)), counts)
         return ordered
 
     def _read(self) -> Any:
