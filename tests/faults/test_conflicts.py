@@ -100,7 +100,7 @@ async def test_whoever_waits_for_the_change_hears_of_it(resource: Resource, wher
         after = change.object
         assert change.type == "MODIFIED"
         assert change.cause is not None
-        assert (change.cause.user_agent, change.cause.fault) == (THIEF, "fault-1")
+        assert (change.cause.method, change.cause.user_agent, change.cause.fault) == ("PUT", THIEF, "fault-1")
         assert after["metadata"].pop("resourceVersion") != before["metadata"].pop("resourceVersion")
         assert after == before
         await client.update(resource, await client.get(resource, "a", where))
