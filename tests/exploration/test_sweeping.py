@@ -171,6 +171,8 @@ def test_dask_runs_the_parts(project):
 
     local = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1")
-    with local, connected(local.scheduler_address) as (executor, workers):
-        assert workers == 2
-        check(sweep(COMMAND, range(1, 201), executor, workers), 200)
+    with local:
+        local.wait_for_workers(2, timeout=60)  # a busy machine starts them after the scheduler answers
+        with connected(local.scheduler_address) as (executor, workers):
+            assert workers == 2
+            check(sweep(COMMAND, range(1, 201), executor, workers), 200)
