@@ -38,7 +38,8 @@ class TaintNodesByCondition(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The taint, unless it is there."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = attrs.obj.setdefault("spec", {})
         taints = spec.get("taints") or []
         if not any(taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints):
@@ -56,7 +57,8 @@ class DefaultTolerationSeconds(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """Both tolerations, at the end."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = attrs.obj["spec"]
         present = spec.get("tolerations") or []
         missing = [
@@ -108,7 +110,8 @@ class DefaultStorageClass(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The class; an empty name is an answer too."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = attrs.obj.setdefault("spec", {})
         annotated = CLAIM_CLASS_ANNOTATION in (attrs.obj["metadata"].get("annotations") or {})
         if "storageClassName" in spec or annotated:
@@ -128,7 +131,8 @@ class DefaultIngressClass(Plugin):
 
     def admit(self, attrs: Attributes) -> None:
         """The class, unless the old annotation names one."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = attrs.obj.setdefault("spec", {})
         annotated = INGRESS_CLASS_ANNOTATION in (attrs.obj["metadata"].get("annotations") or {})
         if "ingressClassName" in spec or annotated:
@@ -167,7 +171,8 @@ class PodGroupProtection(Plugin):
 
 
 def _add_finalizer(attrs: Attributes, finalizer: str) -> None:
-    assert attrs.obj is not None
+    if attrs.obj is None:
+        return
     metadata = attrs.obj["metadata"]
     finalizers = metadata.get("finalizers") or []
     if finalizer not in finalizers:

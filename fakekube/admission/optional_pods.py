@@ -46,7 +46,8 @@ class AlwaysPullImages(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Set the policy of all containers, and of volumes made of images."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = dict(attrs.obj["spec"])
         for name in CONTAINERS:
             if spec.get(name):
@@ -90,7 +91,8 @@ class ExtendedResourceToleration(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Add or change a toleration for each extended resource."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec = attrs.obj["spec"]
         asked = {
             name: None for _, container in _containers({key: spec.get(key) for key in CONTAINERS[:2]})
@@ -145,7 +147,8 @@ class PodNodeSelector(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Merge the namespace's selector into the pod's."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         wanted = self._wanted(attrs)
         self._check(attrs, wanted)
         merged = {**wanted, **(attrs.obj["spec"].get("nodeSelector") or {})}
@@ -196,7 +199,8 @@ class PodTolerationRestriction(OfPods):
 
     def admit(self, attrs: Attributes) -> None:
         """Add the namespace's tolerations, or the cluster's."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         spec, extra = attrs.obj["spec"], []
         if attrs.operation == "CREATE":
             of_namespace = _tolerations(attrs, DEFAULT_TOLERATIONS)

@@ -41,7 +41,8 @@ class RuntimeClass(Plugin):
 
     def validate(self, attrs: Attributes) -> None:
         """The overhead is the class's, and there is none without a class."""
-        assert attrs.obj is not None
+        if attrs.obj is None:
+            return
         runtime, spec = _runtime_of(attrs), attrs.obj["spec"]
         overhead = _overhead_of(runtime) if runtime else None
         if overhead is not None:

@@ -75,7 +75,8 @@ class ServiceAccount(Plugin):
         them.
         """
         pod = attrs.obj
-        assert pod is not None
+        if pod is None:
+            return
         if _is_mirror(pod) and attrs.operation == "CREATE":
             _check_mirror(attrs, pod["spec"])
             return

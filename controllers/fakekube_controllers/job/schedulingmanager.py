@@ -45,7 +45,7 @@ class SchedulingManager:
     async def ensure(self, job: Tree, pods: Sequence[Pod]) -> str:
         """The name of the PodGroup that new pods of the Job belong to; empty for none.
 
-        Raises APIError or UnsupportedWorkload: then the Job makes no pods.
+        Raises APIError, UnsupportedWorkload or WorkloadBuildError: then the Job makes no pods.
         """
         if job["spec"]["template"]["spec"].get("schedulingGroup") is not None:
             return ""
@@ -137,7 +137,12 @@ class SchedulingManager:
         name = meta.name_of(job)
         options = workloadbuilder.BuildOptions(
             schedulingobjects.workload_name(job), meta.namespace_of(job), meta.controller_reference(job))
-        workload = workloadbuilder.Builder(item_of(job), options).build_workload()
+        try:
+            workload = workloadbuilder.Builder(item_of(job), options).build_workload()
+        except workloadbuilder.WorkloadBuildError as error:
+            text = f"Failed to compile Workload for Job {name}: {error}"
+            self.writer.event(job, "Warning", "FailedWorkloadCompilation", text)
+            raise
         try:
             made = await self.client.create(WORKLOADS, workload)
         except APIError as error:

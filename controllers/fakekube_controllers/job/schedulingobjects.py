@@ -85,7 +85,8 @@ def groups_of(groups: Lister, workload: ReadOnlyTree) -> list[Tree]:
 def parents_workload(workloads: Lister, job: ReadOnlyTree) -> Tree | None:
     """The Workload of the controller that owns a Job."""
     owner = meta.controller_of(job)
-    assert owner is not None, "the Job has a parent"
+    if owner is None:
+        return None
     group, _ = gvk.split_api_version(owner["apiVersion"])
     found = workloads.by_index(CONTROLLER, controller_key(meta.namespace_of(job), group, owner["kind"], owner["name"]))
     return found[0] if found else None

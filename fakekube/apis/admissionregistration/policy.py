@@ -4,6 +4,7 @@ Upstream: pkg/apis/admissionregistration/validation.
 """
 
 import re
+from abc import ABC, abstractmethod
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
@@ -33,7 +34,7 @@ IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
 
 
-class PolicyStrategy(StatusStrategy):
+class PolicyStrategy(StatusStrategy, ABC):
     """What both kinds of policy default to."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
@@ -51,9 +52,9 @@ class PolicyStrategy(StatusStrategy):
         """The same for a changed one; expressions that were there may stay."""
         return self.errors(obj, old, ctx)
 
+    @abstractmethod
     def errors(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         """What is particular to a kind of policy."""
-        raise NotImplementedError
 
     def constraint_errors(self, constraints: Tree | None) -> list[FieldError]:
         """What else is wrong with what the policy matches."""
@@ -92,7 +93,7 @@ class PolicyStrategy(StatusStrategy):
         return found
 
 
-class BindingStrategy(Strategy):
+class BindingStrategy(Strategy, ABC):
     """What both kinds of binding have."""
 
     unnamed = required("spec.policyName")
@@ -114,9 +115,9 @@ class BindingStrategy(Strategy):
             found += match_errors("spec.matchResources", spec["matchResources"])
         return found + self.more_errors(spec)
 
+    @abstractmethod
     def more_errors(self, spec: Tree) -> list[FieldError]:
         """What is particular to a kind of binding."""
-        raise NotImplementedError
 
 
 def _param_kind(path: str, kind: Tree) -> list[FieldError]:

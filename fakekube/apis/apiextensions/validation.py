@@ -142,7 +142,7 @@ def _spec_errors(spec: Tree, rules: Rules, path: str, old: Tree | None = None) -
     found += _column_errors(top, path)
     if top.get("selectableFields"):
         found += _hoisted_fields(top, path, any_number="" in more)
-    return found + _conversion_errors(spec["conversion"], child(path, "conversion"), old)
+    return found + _conversion_errors(spec.get("conversion"), child(path, "conversion"), old)
 
 
 def _group_errors(group: str, path: str) -> list[FieldError]:
@@ -274,7 +274,9 @@ def _name_errors(given: Tree, path: str) -> list[FieldError]:
 # conversion
 
 
-def _conversion_errors(conversion: Tree, path: str, old: Tree | None) -> list[FieldError]:
+def _conversion_errors(conversion: Tree | None, path: str, old: Tree | None) -> list[FieldError]:
+    if conversion is None:
+        return []
     strategy, webhook = conversion.get("strategy", ""), conversion.get("webhook") or {}
     found = _word_errors(strategy, STRATEGIES, child(path, "strategy"))
     client, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []

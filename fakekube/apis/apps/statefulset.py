@@ -146,7 +146,9 @@ def _strategy(strategy: Tree, ctx: WriteContext) -> list[FieldError]:
         shown = {"Type": kind, "RollingUpdate": None if rolling is None else _internal_rolling(rolling)}
         what = "must be " + " or ".join(f"'{name}'" for name in known)
         return [field_errors.invalid(path, shown, what)]
-    path, rolling = f"{path}.rollingUpdate", strategy["rollingUpdate"]
+    if rolling is None:
+        return []
+    path = f"{path}.rollingUpdate"
     found = nonnegative_fields(rolling, path, "partition")
     if "maxUnavailable" in rolling:
         value, here = rolling["maxUnavailable"], f"{path}.maxUnavailable"

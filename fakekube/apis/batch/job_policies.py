@@ -98,7 +98,10 @@ def _pod_conditions(patterns: list[Tree], path: str) -> list[FieldError]:
     for position, pattern in enumerate(patterns):
         here, kind, status = f"{path}[{position}]", pattern.get("type", ""), pattern.get("status", "")
         found += complaints(f"{here}.type", kind, names.qualified_name(kind))
-        found += one_of(f"{here}.status", status, STATUSES)
+        if not status:
+            found.append(field_errors.required(f"{here}.status", _valid_values(STATUSES)))
+        else:
+            found += one_of(f"{here}.status", status, STATUSES)
     return found
 
 

@@ -66,7 +66,9 @@ def _wrong_labels(present: dict[str, str], expected: dict[str, str]) -> list[Fie
     found: list[FieldError] = []
     for key, value in expected.items():
         path = f"spec.template.metadata.labels[{key}]"
-        if present[key] != value:
+        if key not in present:
+            found.append(field_errors.required(path, f"must be '{value}'"))
+        elif present[key] != value:
             found.append(field_errors.invalid(path, sorted_map(present), f"must be '{value}'"))
     return found
 

@@ -134,6 +134,8 @@ def _sleep(seconds: int, path: str, grace_seconds: int) -> list[FieldError]:
 
 def _http_get(action: Tree, path: str) -> list[FieldError]:
     found: list[FieldError] = []
+    if not action.get("path"):
+        found.append(field_errors.required(f"{path}.path"))
     found += validate_port(action.get("port", 0), f"{path}.port")
     scheme = action.get("scheme", "")
     if scheme not in HTTP_SCHEMES:

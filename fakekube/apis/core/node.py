@@ -111,6 +111,8 @@ class NodeStrategy(Strategy):
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         spec = obj["spec"]
         found: list[str] = []
+        if "configSource" in spec:
+            found.append("spec.configSource: the feature is removed")
         if spec.get("externalID"):
             found.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
         for position, text in enumerate(spec.get("podCIDRs") or ()):

@@ -130,6 +130,9 @@ def pod_spec_errors(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, p
 def _workloads(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
     """Volumes, claims, containers and the resources of the whole pod."""
     found: list[FieldError] = []
+    grace = spec.get("terminationGracePeriodSeconds")
+    if grace is None:
+        found.append(field_errors.required(f"{path}.terminationGracePeriodSeconds"))
     good: dict[str, Tree] = {}
     if "volumes" in spec:
         good, wrong = validate_volumes(spec["volumes"], pod_name, f"{path}.volumes")
@@ -139,8 +142,7 @@ def _workloads(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) ->
         claim_names = [claim["name"] for claim in spec["resourceClaims"] if claim.get("name")]
         found += _resource_claims(spec["resourceClaims"], f"{path}.resourceClaims", mirror=options.mirror)
     around = Surroundings(
-        volumes=good, claim_names=claim_names, grace_seconds=spec["terminationGracePeriodSeconds"],
-        system=(spec.get("os") or {}).get("name", ""),
+        volumes=good, claim_names=claim_names, grace_seconds=grace or 0, system=(spec.get("os") or {}).get("name", ""),
         restart_policy=spec.get("restartPolicy", ""), host_users=spec.get("hostUsers", True),
         restarting_all=options.restarting_all,
     )

@@ -108,8 +108,10 @@ def _keyed(source: Tree, path: str, volume_path: str, taken: set[str]) -> list[F
 
 def _token(source: Tree, path: str, volume_path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seconds = source["expirationSeconds"]
-    if seconds < SHORTEST_TOKEN_SECONDS:
+    seconds = source.get("expirationSeconds")
+    if seconds is None:
+        found.append(field_errors.required(f"{path}.expirationSeconds"))
+    elif seconds < SHORTEST_TOKEN_SECONDS:
         what = "may not specify a duration less than 10 minutes"
         found.append(field_errors.invalid(f"{path}.expirationSeconds", seconds, what))
     elif seconds > LONGEST_TOKEN_SECONDS:

@@ -222,7 +222,9 @@ def load_balancer_errors(obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldE
         where, ip, mode, host = index(path, number), each.get("ip", ""), each.get("ipMode"), each.get("hostname", "")
         if ip:
             found += legacy_ip(child(where, "ip"), ip, known, strict=strict)
-        if mode is not None and not ip:
+        if mode is None and ip:
+            found.append(required(child(where, "ipMode"), "must be specified when `ip` is set"))
+        elif mode is not None and not ip:
             found.append(forbidden(child(where, "ipMode"), "may not be specified when `ip` is not set"))
         elif mode is not None:
             found += one_of(child(where, "ipMode"), mode, ("Proxy", "VIP"))

@@ -158,8 +158,10 @@ def _azure_file(source: Tree, path: str, _persistent: bool) -> list[FieldError]:
 
 
 def _azure_disk(source: Tree, path: str, _persistent: bool) -> list[FieldError]:
-    kind, address = source["kind"], source.get("diskURI", "")
+    kind, address = source.get("kind"), source.get("diskURI", "")
     found = one_of(f"{path}.cachingMode", source.get("cachingMode", "None"), CACHING_MODES)
+    if kind is None:
+        return found
     found += one_of(f"{path}.kind", kind, DISK_KINDS)
     start, form = ("/subscriptions/", MANAGED_DISKS) if kind == "Managed" else ("https://", BLOB_DISKS)
     return found if address.startswith(start) else [*found, not_supported(f"{path}.diskURI", address, [form])]

@@ -86,6 +86,8 @@ def accepted_volumes(volumes: list[Tree]) -> dict[str, Tree] | None:
 
 def _volume(volume: Tree, name: str, pod_name: str, path: str) -> list[FieldError]:
     present = [each for each in volume if each != "name"]
+    if not present:
+        return [field_errors.required(path, "must specify a volume type")]
     if len(present) > 1:
         present.sort(key=lambda each: TYPES.index(each) if each in TYPES else len(TYPES))
     first = present[0]

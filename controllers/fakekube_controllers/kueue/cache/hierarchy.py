@@ -123,7 +123,9 @@ class Manager(Generic[CQ, C]):
 
     def delete_cohort(self, name: str) -> None:
         """The object of a cohort is gone: so is the cohort, unless something still names it."""
-        cohort = self.cohorts.pop(name)
+        cohort = self.cohorts.pop(name, None)
+        if cohort is None:
+            return
         self._detach_cohort(cohort)
         if not cohort.has_children():
             return
