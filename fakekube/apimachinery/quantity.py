@@ -114,6 +114,14 @@ def canonical(value: str | float) -> str:
     return parse(value).text
 
 
+def is_canonical(text: str) -> bool:
+    """Whether a text is what upstream prints for its amount."""
+    try:
+        return _parse(text).text == text
+    except QuantityError:
+        return False
+
+
 def render(nano: int, form: str = DECIMAL) -> str:
     """The canonical text of an amount in billionths, in the way of writing of another quantity."""
     if nano == 0:

@@ -232,6 +232,8 @@ def _has_inexact(value: Tree | list[Any]) -> bool:
     """Whether there are floats, or integers that 64 bits do not hold."""
     for item in value.values() if isinstance(value, dict) else value:
         kind = item.__class__
+        if kind is str:
+            continue
         if kind is float or (kind is int and not -INT64 <= item < INT64) or (
                 (kind is dict or kind is list) and _has_inexact(item)):
             return True

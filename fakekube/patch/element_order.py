@@ -15,6 +15,8 @@ from sortedcontainers import SortedList
 from fakekube.apimachinery.types import Json
 from fakekube.patch.errors import PatchError, bad_type, no_merge_key
 
+DIRECTIVE = "$patch"
+
 
 def kind_of(item: Json) -> type[Any]:
     """The type that decides how a list is merged: dict, list, or that of the scalar."""
@@ -57,6 +59,19 @@ def hashable(value: Json) -> Hashable:
     if value.__class__ is dict or value.__class__ is list:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return value  # type: ignore[no-any-return]
+
+
+def text_keys(items: list[Any], merge_key: str) -> list[str] | None:
+    """What each item has under its key, when that is a text in all of them and none is a directive;
+    else None.
+    """
+    found = []
+    for item in items:
+        key = item.get(merge_key) if item.__class__ is dict else None
+        if key.__class__ is not str or DIRECTIVE in item:
+            return None
+        found.append(key)
+    return found
 
 
 def partition(merged: list[Any], named: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:

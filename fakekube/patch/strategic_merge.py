@@ -14,13 +14,13 @@ from sortedcontainers import SortedList
 
 from fakekube.apimachinery.gotext import string_text, value_text
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.patch.element_order import Places, hashable, in_order, kind_of, partition
+from fakekube.patch.element_order import DIRECTIVE, Places, hashable, in_order, kind_of, partition, text_keys
 from fakekube.patch.errors import PatchError, bad_format, bad_type, no_merge_key
 from fakekube.schema.structural import Schema
 
 __all__ = ["PatchError", "apply"]
 
-DIRECTIVE, RETAIN_KEYS = "$patch", "$retainKeys"
+RETAIN_KEYS = "$retainKeys"
 DELETE_FROM, ELEMENT_ORDER = "$deleteFromPrimitiveList", "$setElementOrder"
 REPLACE, DELETE, MERGE = "replace", "delete", "merge"
 
@@ -100,7 +100,15 @@ def _merge_ordered(result: Tree, rest: Tree, directive: str, schema: Schema | No
             raise bad_type([], value)
     field = _field(schema, key)
     merge_key = field.merge_key
-    _check_order(patch, order, merge_key)
+    wanted, given = text_keys(order, merge_key), text_keys(patch, merge_key)
+    if wanted is None or wanted != given:
+        _check_order(patch, order, merge_key)
+    if wanted and given and key in rest and MERGE in _strategies(field):
+        found = _merge_named(original, patch, field, wanted) if key in result else _as_named(patch, given, wanted)
+        if found is not None:
+            result[key] = found
+            del rest[key]
+            return
     if key in result and key in rest:
         merged = _merge_list(original, patch, field) if MERGE in _strategies(field) else patch
     elif key in rest:
@@ -114,6 +122,34 @@ def _merge_ordered(result: Tree, rest: Tree, directive: str, schema: Schema | No
     live_order = _overwritten(original, patch, merge_key) if MERGE in _strategies(field) and kind is dict else original
     result[key] = in_order(named, unnamed, order, live_order, merge_key, kind)
     rest.pop(key, None)
+
+
+def _merge_named(original: list[Any], patch: list[Any], field: Schema, wanted: list[str]) -> list[Any] | None:
+    """The merged list, when the order names whatever is in it: what a kubelet's patches do. Else
+    None.
+
+    The items of the patch have keys that are texts, and no directives.
+    """
+    key = field.merge_key
+    known = text_keys(original, key)
+    if known is None:
+        return None
+    items = dict(zip(known, original, strict=True))
+    if len(items) < len(known):
+        return None
+    for item in patch:
+        name = item[key]
+        items[name] = _merge_map(items[name], item, field.items) if name in items else item
+    found = [items[name] for name in dict.fromkeys(wanted) if name in items]
+    return found if len(found) == len(items) else None
+
+
+def _as_named(patch: list[Any], given: list[str], wanted: list[str]) -> list[Any] | None:
+    """A list that is new to the object, when it has its order and each key once. Else None."""
+    if given != wanted or len({*given}) < len(given):
+        return None
+    merged: list[Any] = _without_directives(patch)[0]
+    return merged
 
 
 def _overwritten(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
@@ -270,32 +306,42 @@ def _cleaned(value: Json) -> tuple[Json, bool]:
     """A value that is new to the object, without nulls in its maps and without directives; False
     when it is one itself.
     """
-    if value.__class__ is dict:
-        if value.get(DIRECTIVE) is not None:
-            return None, False
-        fields = {}
-        for key, child in value.items():
-            if child.__class__ is dict or child.__class__ is list:
-                cleaned, kept = _cleaned(child)
-                if kept:
-                    fields[key] = cleaned
-            elif child is not None:
-                fields[key] = child
-        return fields, True
-    if value.__class__ is list:
-        return [child for child, kept in map(_cleaned, value) if kept], True
-    return value, True
+    return (value, True) if _is_clean(value, nulls=False) else _without(value, nulls=False)
 
 
 def _without_directives(value: Json) -> tuple[Json, bool]:
     """A value without directives in it; False when it is one itself."""
-    if isinstance(value, dict):
+    return (value, True) if _is_clean(value, nulls=True) else _without(value, nulls=True)
+
+
+def _is_clean(value: Json, *, nulls: bool) -> bool:
+    """Whether there is nothing to take out of a value. ``nulls`` says that nulls may stay."""
+    if value.__class__ is dict:
         if DIRECTIVE in value:
+            return False
+        value = value.values()
+    elif value.__class__ is not list:
+        return True
+    for child in value:
+        kind = child.__class__
+        if kind is str:
+            continue
+        if child is None:
+            if not nulls:
+                return False
+        elif (kind is dict or kind is list) and not _is_clean(child, nulls=nulls):
+            return False
+    return True
+
+
+def _without(value: Json, *, nulls: bool) -> tuple[Json, bool]:
+    if value.__class__ is dict:
+        if DIRECTIVE in value if nulls else value.get(DIRECTIVE) is not None:
             return None, False
-        found = ((key, *_without_directives(child)) for key, child in value.items())
+        found = ((key, *_without(child, nulls=nulls)) for key, child in value.items() if nulls or child is not None)
         return {key: child for key, child, kept in found if kept}, True
-    if isinstance(value, list):
-        return [child for child, kept in map(_without_directives, value) if kept], True
+    if value.__class__ is list:
+        return [child for child, kept in (_without(child, nulls=nulls) for child in value) if kept], True
     return value, True
 
 

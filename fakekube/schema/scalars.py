@@ -254,13 +254,7 @@ class Amount(Shape):
     omittable = False
 
     def acceptor(self, *, nonzero: bool) -> Acceptor:
-        def accept(value: Json) -> bool:
-            try:
-                return value.__class__ is str and quantity.canonical(value) == value
-            except ValueError:
-                return False
-
-        return accept
+        return lambda value: value.__class__ is str and quantity.is_canonical(value)
 
     def read(self, value: Json, walk: Walk) -> Json:
         try:

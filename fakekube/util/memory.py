@@ -30,6 +30,8 @@ def memoized(maxsize: int, *, longest: int | None = None) -> Callable[[Callable[
     def decorate(function: Callable[P, V]) -> Callable[P, V]:
         if not ENABLED:
             return function
+        if longest is not None and function.__code__.co_argcount + function.__code__.co_kwonlyargcount == 1:
+            return _KeptIfShort(function, maxsize, longest).__getitem__  # type: ignore[return-value]
         kept: Callable[P, V] = lru_cache(maxsize)(function)  # type: ignore[assignment]
         if longest is None:
             return kept
@@ -40,6 +42,22 @@ def memoized(maxsize: int, *, longest: int | None = None) -> Callable[[Callable[
         return update_wrapper(kept_if_short, function)  # type: ignore[return-value]
 
     return decorate
+
+
+class _KeptIfShort(OrderedDict[Any, Any]):
+    """What a function of one text gave, looked up without a call of Python where it is known."""
+
+    def __init__(self, function: Callable[..., Any], limit: int, longest: int) -> None:
+        super().__init__()
+        self._function, self._limit, self._longest = function, limit, longest
+
+    def __missing__(self, text: Any) -> Any:
+        value = self._function(text)
+        if len(text) <= self._longest:
+            self[text] = value
+            if len(self) > self._limit:
+                self.popitem(last=False)
+        return value
 
 
 class Memo(Generic[K, V]):

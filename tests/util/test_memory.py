@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from fakekube.util import memory
 from fakekube.util.memory import Memo
 
@@ -70,6 +72,26 @@ def test_long_texts_are_not_kept() -> None:
     assert [upper("four"), upper("four"), upper("fifth"), upper("fifth")] == ["FOUR", "FOUR", "FIFTH", "FIFTH"]
     assert (upper("four", ends="!"), asked) == ("FOUR!", ["four", "fifth", "fifth", "four"])
     assert upper.__name__ == "upper"
+
+
+def test_long_texts_of_a_function_of_one_are_not_kept() -> None:
+    """Given a memo of two texts of four characters / when it is asked for longer ones, and for more
+    / then each long one is computed anew, and so is the oldest; an error is raised each time.
+    """
+    asked: list[str] = []
+
+    @memory.memoized(2, longest=4)
+    def number(text: str) -> int:
+        asked.append(text)
+        return int(text)
+
+    assert [number(text) for text in ("1111", "1111", "22222", "22222")] == [1111, 1111, 22222, 22222]
+    assert asked == ["1111", "22222", "22222"]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="invalid literal"):
+            number("no")
+    assert [number(text) for text in ("3", "1111", "4", "3", "1111")] == [3, 1111, 4, 3, 1111]
+    assert asked[3:] == ["no", "no", "3", "4", "1111"]
 
 
 def test_all_can_be_switched_off() -> None:
