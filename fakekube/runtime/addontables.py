@@ -23,7 +23,9 @@ def definitions(package: str) -> list[Tree]:
 @memoized(8)
 def structs(package: str) -> Structs:
     """What Go says of the structs of a package's kinds."""
-    return Structs(_read(package, "structs.txt").decode("ascii"))
+    name, spec = package.rpartition(".")[2], definitions(package)[0]["spec"]
+    stored = next(version["name"] for version in spec["versions"] if version["storage"])
+    return Structs(_read(package, "structs.txt").decode("ascii"), {name: stored})
 
 
 def _read(package: str, name: str) -> bytes:

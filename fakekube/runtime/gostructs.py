@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import quantity
+from fakekube.apimachinery.gotext import value_text
 
 _ZEROS: Mapping[str, Any] = {"s": "", "i": 0, "f": 0, "b": False, "q": "0", "v": 0}
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -33,7 +34,11 @@ class _Field(NamedTuple):
 class Structs:
     """The structs of a table, by their names in it: ``core.Container``."""
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, versions: Mapping[str, str] | None = None) -> None:
+        """``versions`` are the names of Go's packages that are not ``v1``, by their names in the
+        table.
+        """
+        self._versions = versions or {}
         self._fields: dict[str, dict[str, _Field]] = {}
         for line in table.splitlines():
             if not line.startswith("#"):
@@ -45,13 +50,13 @@ class Structs:
 
         Raises CannotDecode for one that is not of the type.
         """
-        return self._encoded(value, type_, "")
+        return self._encoded(value, type_, "", "")
 
     def shown(self, value: Any, type_: str) -> Any:
         """A value of a type as Go's encoder shows it: fields in their order, without those that it
         leaves out.
         """
-        return self._shown(self._encoded(value, type_, ""), type_)
+        return self._shown(self._encoded(value, type_, "", ""), type_)
 
     def _shown(self, value: Any, type_: str) -> Any:
         if value is None:
@@ -92,32 +97,52 @@ class Structs:
                 found[key] = told
         return found
 
-    def _encoded(self, value: Any, type_: str, path: str) -> Any:
+    def _encoded(self, value: Any, type_: str, struct: str, path: str) -> Any:
         if value is None:
             return self._zero(type_)
         kinds = _TYPES.get(type_)
         if kinds is not None:
             if not isinstance(value, kinds) or (value.__class__ is bool and type_ != "b"):
-                raise _cannot(value, path, type_)
+                raise self._cannot(value, type_, struct, path)
             return _amount(value) if type_ == "q" else value
         if type_[:2] == "[]":
-            return [self._encoded(item, type_[2:], path) for item in _checked(value, list, path, type_)]
+            return [self._encoded(item, type_[2:], struct, path) for item in self._checked(value, list, type_, struct, path)]
         if type_[:2] == "{}":
-            return {key: self._encoded(item, type_[2:], path) for key, item in _checked(value, dict, path, type_).items()}
+            found = self._checked(value, dict, type_, struct, path)
+            return {key: self._encoded(item, type_[2:], struct, path) for key, item in found.items()}
         fields = self._fields.get(type_)
         if fields is None:
             return value
-        found = dict(_checked(value, dict, path, type_))
+        found, name = dict(self._checked(value, dict, type_, struct, path)), type_.rpartition(".")[2]
         for key, field in fields.items():
             if found.get(key) is not None:
-                found[key] = self._encoded(found[key], field.type, f"{path}.{key}" if path else key)
+                found[key] = self._encoded(found[key], field.type, name, f"{path}.{key}" if path else key)
             elif field.is_always_written:
                 found[key] = None if field.is_pointer else self._zero(field.type)
         return found
 
+    def _checked(self, value: Any, wanted: type, type_: str, struct: str, path: str) -> Any:
+        if not isinstance(value, wanted):
+            raise self._cannot(value, type_, struct, path)
+        return value
+
+    def _cannot(self, value: Any, type_: str, struct: str, path: str) -> CannotDecode:
+        names = {str: "string", bool: "bool", list: "array", dict: "object"}
+        told = names.get(type(value), "number")
+        if told == "number" and type_ == "i":
+            told = f"number {value_text(value)}"
+        where = f"Go struct field {struct}.{path}" if path else "Go value"
+        return CannotDecode(f"json: cannot unmarshal {told} into {where} of type {self._go_type(type_)}")
+
+    def _go_type(self, type_: str) -> str:
+        if type_[:2] in ("[]", "{}"):
+            return f"{type_[:2].replace('{}', 'map[string]')}{self._go_type(type_[2:])}"
+        package, dot, name = type_.partition(".")
+        return f"{self._versions.get(package, 'v1')}.{name}" if dot else _GO.get(type_, type_)
+
     def _zero(self, type_: str) -> Any:
         if type_ in self._fields:
-            return self._encoded({}, type_, "")
+            return self._encoded({}, type_, "", "")
         return _ZEROS.get(type_)
 
 
@@ -137,17 +162,3 @@ def _amount(value: Any) -> Any:
         return quantity.canonical(value)
     except ValueError as error:
         raise CannotDecode(str(error)) from error
-
-
-def _checked(value: Any, wanted: type, path: str, type_: str) -> Any:
-    if not isinstance(value, wanted):
-        raise _cannot(value, path, type_)
-    return value
-
-
-def _cannot(value: Any, path: str, type_: str) -> CannotDecode:
-    names = {str: "string", bool: "bool", list: "array", dict: "object"}
-    told = type_.replace("{}", "map[string]")
-    bare = told.lstrip("[]")
-    told = told[:len(told) - len(bare)] + (_GO.get(bare) or bare) if bare in _GO else told
-    return CannotDecode(f"json: cannot unmarshal {names.get(type(value), 'number')} into Go struct field {path} of type {told}")

@@ -41,9 +41,11 @@ def _queue_cluster_queue(local_queue: Tree) -> Iterable[str]:
 
 
 async def write_status(client: Client, resource: Resource, obj: ReadOnlyTree, status: Tree) -> None:
-    """Write the status of an object where it is another one; one that is gone has none. APIError.
+    """Write the status of an object where it is another one, or an empty one where there is none.
+
+    One that is gone has none. APIError.
     """
-    if status != states.status_of(obj):
+    if status != obj.get("status"):
         try:
             await client.update_status(resource, {**obj, "status": status})
         except APIError as error:
