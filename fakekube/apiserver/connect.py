@@ -23,7 +23,7 @@ from fakekube.apiserver import upgrade
 from fakekube.apiserver.authorization import check_also
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import chosen_container
-from fakekube.endpoints.connecting import admit_connection
+from fakekube.endpoints.connecting import admit_connection, check_dry_run
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
@@ -44,7 +44,7 @@ async def attach(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request
 async def _command(
     begin: Callable[[CommandOptions], Awaitable[Command]], scope: Scope, info: RequestInfo, request: Request,
 ) -> Response:
-    _check_dry_run(request)
+    check_dry_run(request)
     await admit_connection(scope, info, request)
     _check_create(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
@@ -88,7 +88,7 @@ def _failing(text: str) -> Command:
 
 async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Forward connections to ports of a pod."""
-    _check_dry_run(request)
+    check_dry_run(request)
     ports = _ports(request.query.get("ports", []))
     await admit_connection(scope, info, request)
     _check_create(scope, info, request)
@@ -128,11 +128,6 @@ def _check_ports(ports: tuple[int, ...]) -> None:
         raise NodeError(400, 'query parameter "port" is required')
     if 0 in ports:
         raise NodeError(400, f'port "{",".join(str(port) for port in ports)}" must be > 0')
-
-
-def _check_dry_run(request: Request) -> None:
-    if request.param("dryRun"):
-        raise errors.bad_request("dryRun is not supported")
 
 
 def _check_create(scope: Scope, info: RequestInfo, request: Request) -> None:

@@ -22,7 +22,7 @@ from fakekube.apimachinery.ports import BadAnswer, PortAnswer, PortRequest
 from fakekube.apimachinery.streams import StreamError
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.nodeproxy import NodeProxy
-from fakekube.endpoints.connecting import admit_connection
+from fakekube.endpoints.connecting import admit_connection, check_dry_run
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
@@ -52,6 +52,7 @@ async def to_pod(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request
     """Pass a request on to a pod: to the port that is named, or to the first that its containers
     declare.
     """
+    check_dry_run(request)
     target = _target(info.name, "pod")
     await admit_connection(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, target.name))
@@ -65,6 +66,7 @@ async def to_pod(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request
 
 async def to_service(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Pass a request on to a pod that is an endpoint of a service, and ready."""
+    check_dry_run(request)
     target = _target(info.name, "service")
     await admit_connection(scope, info, request)
     port = target.port
@@ -82,13 +84,16 @@ async def to_service(nodes: Nodes, scope: Scope, info: RequestInfo, request: Req
 
 async def to_node(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Pass a request on to the kubelet of a node; no other port of a node has anybody listening."""
+    check_dry_run(request)
     target = _target(info.name, "node")
     await admit_connection(scope, info, request)
     node = scope.store.load(scope.store.find("", target.name))
     addresses = {each["type"]: each["address"] for each in (node.get("status") or {}).get("addresses") or ()}
     address = addresses.get("InternalIP") or addresses.get("Hostname") or ""
     if not _is_allowed(address):
-        raise errors.bad_request("address not allowed" if address else "no preferred addresses found; known addresses: []")
+        if address:
+            raise errors.bad_request("address not allowed")
+        raise APIError(500, "", "no preferred addresses found; known addresses: []")
     redirected = _begin(info, request)
     if redirected is not None:
         return redirected
@@ -174,9 +179,7 @@ def _path_below(info: RequestInfo, request: Request) -> str:
 
 
 def _begin(info: RequestInfo, request: Request) -> Response | None:
-    """The answer to who leaves out the slash at the end. Raises 400, and 501 for an upgrade."""
-    if request.param("dryRun"):
-        raise errors.bad_request("dryRun is not supported")
+    """The answer to who leaves out the slash at the end. Raises 501 for an upgrade."""
     if "upgrade" in request.headers.get("connection", "").lower():
         raise APIError(501, "NotImplemented", "upgrading a connection through a proxy is not served")
     if _path_below(info, request) or request.method not in ("GET", "HEAD"):

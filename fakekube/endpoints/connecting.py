@@ -4,12 +4,19 @@ The object is the kind's options, made of the query. Upstream: ConnectResource i
 apiserver/pkg/endpoints/handlers/rest.go.
 """
 
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
 FLAGS, TEXTS, LISTS = ("stdin", "stdout", "stderr", "tty"), ("container", "path"), ("command",)
+
+
+def check_dry_run(request: Request) -> None:
+    """A connection cannot be tried out. Raises 400."""
+    if request.param("dryRun"):
+        raise errors.bad_request("dryRun is not supported")
 
 
 async def admit_connection(scope: Scope, info: RequestInfo, request: Request) -> None:

@@ -4,6 +4,8 @@ Upstream: apiserver/pkg/endpoints/handlers/delete.go and registry/generic/regist
 (DeleteCollection). What a deletion does is ``registry/deletion.py``.
 """
 
+from dataclasses import replace
+
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError, details_of
 from fakekube.apimachinery.gvk import GroupKind
@@ -87,6 +89,9 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
     """Answer a DELETE of a collection: the objects that were removed, as they were before."""
     form = scope.negotiate(request)
     list_options = parse_list_options(request.query, scope.kind, watch=False)
+    if list_options.resource_version not in ("", "0") and not list_options.resource_version_match:
+        # upstream lists by pages, and a page with a version is of that very version
+        list_options = replace(list_options, resource_version_match="Exact")
     options, dry_run = request_options(scope, request)
     if options.raw.get(UNSAFE):
         raise errors.invalid(GroupKind("meta.k8s.io", "DeleteOptions"), "", [field_errors.invalid(UNSAFE, True, ONE_ONLY)])

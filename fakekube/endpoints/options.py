@@ -55,9 +55,8 @@ def write_options(request: Request, kind: str, *, apply: bool = False) -> WriteO
     directive, force = request.param("fieldValidation"), "force" in query
     found: list[FieldError] = []
     if kind == "PatchOptions":
-        found += _patch_errors(manager, apply=apply, force=force) + manager_errors(manager) + dry_run_errors(dry_run)
-    else:
-        found += dry_run_errors(dry_run) + manager_errors(manager)
+        found += _patch_errors(manager, apply=apply, force=force)
+    found += manager_errors(manager) + dry_run_errors(dry_run)
     if directive not in DIRECTIVES:
         found.append(field_errors.not_supported("fieldValidation", directive, DIRECTIVES))
     if found:
@@ -143,6 +142,9 @@ def delete_options_of_query(query: Mapping[str, list[str]]) -> tuple[DeleteOptio
         tree[UNSAFE] = unsafe[0].lower() not in FALSE
     if dry_run := query.get("dryRun"):
         tree["dryRun"] = list(dry_run)
+    preconditions = {name: given[0] for name in ("uid", "resourceVersion") if any(given := query.get(name, [])[:1])}
+    if preconditions:
+        tree["preconditions"] = preconditions
     return delete_options(tree)
 
 

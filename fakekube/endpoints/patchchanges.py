@@ -49,8 +49,8 @@ def patch_type(request: Request) -> str:
 def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
     """The change that a JSON patch, a merge patch or a strategic merge patch describes.
 
-    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at
-    hand. Before 1.37 a body was read when there was an object.
+    Raises 400 for a body that is no JSON; the change raises what else is wrong, if there is an
+    object. Before 1.37 a body was read when there was one.
     """
     strict = options.directive != "Ignore"
     try:
@@ -59,6 +59,17 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         if scope.minor >= BODY_FIRST_SINCE:
             raise errors.bad_request("invalid JSON patch") from None
         return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
+    try:
+        change = _described(scope, request, gojson.Read(value, body, beyond), options, warnings)
+    except APIError as error:  # upstream reads what the patch says when it has the object
+        change = _refusing(error)
+    return _shallow(change) if cut and patch_type(request) != JSON_PATCH else change
+
+
+def _described(
+    scope: Scope, request: Request, read: gojson.Read, options: WriteOptions, warnings: list[str],
+) -> Change:
+    strict, (value, body, beyond, _) = options.directive != "Ignore", read
     media = patch_type(request)
     operations = _operations(value, strict=strict) if media == JSON_PATCH else []
     if beyond:
@@ -86,7 +97,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings, nulls=nulls)
     else:
         change = _by_strategic_merge(scope, _Again(body, value or {}), repeated, options.directive, warnings)
-    return _shallow(change) if cut else change
+    return change
 
 
 def _unreadable(media: str, problem: str, *, strict: bool) -> APIError:

@@ -118,7 +118,7 @@ def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult) -
     if form.transform == "PartialObjectMetadataList":
         items = [table.partial_of(kind, tree_of(kind, record), form.transform_version) for record in result.records]
         head = {"kind": form.transform, "apiVersion": form.transform_version, "metadata": table.list_meta(metadata)}
-        return head | {"items": items}
+        return head | {"items": items or None}  # as Go prints a slice that nobody made
     if form.transform:
         go_type = f"{table.internal_type(scope.gvk)}List"
         raise errors.not_acceptable(f"you requested {form.transform}, but the requested object is a list (*{go_type})")

@@ -3,6 +3,8 @@
 Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupVersionKind
@@ -27,6 +29,12 @@ from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
     from fakekube.schema.protobuf.codec import ProtobufCodec
+
+
+OWN_SCHEMES: Mapping[str, str] = MappingProxyType({
+    "apiextensions.k8s.io": "apiextensions-apiserver", "apiregistration.k8s.io": "kube-aggregator"})
+"""The groups whose server has a scheme of its own, in which nobody else's kinds are registered."""
+OF_EVERY_SCHEME = "io.k8s.apimachinery."
 
 
 class Services:
@@ -79,7 +87,13 @@ class Scope:
     def reader(self, gvk: GroupVersionKind) -> BodyReader | None:
         """What reads bodies of a kind that come here; None for a kind that is registered nowhere.
         """
-        return self.kind.codec if self.is_custom else self.services.codec(gvk)
+        if self.is_custom:
+            return self.kind.codec
+        codec = self.services.codec(gvk)
+        if codec is None or gvk.group == self.gvk.group or codec.schema.name.startswith(OF_EVERY_SCHEME):
+            return codec
+        of_other = OWN_SCHEMES.get(gvk.group) != OWN_SCHEMES.get(self.gvk.group)
+        return None if of_other or self.services.definitions.is_installed(gvk) else codec
 
     @property
     def is_custom(self) -> bool:

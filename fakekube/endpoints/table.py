@@ -20,6 +20,7 @@ INTERNAL_PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8
 DEFAULT = Printer(
     columns=(Column("Name", "string", "name", NAME_DESCRIPTION), Column("Created At", "date", "", CREATED_DESCRIPTION)),
     cells=lambda obj, now: [obj["metadata"].get("name", ""), obj["metadata"].get("creationTimestamp")],  # noqa: ARG005
+    rows_may_be_null=True,
 )
 
 
@@ -52,11 +53,12 @@ def table_of(
     print as its kind does.
     """
     printer = printer or kind.printer or DEFAULT
+    rows = [_row(kind, printer, obj, version, include, now) for obj in objects]
     return {
         "kind": "Table", "apiVersion": version,
         "metadata": list_meta(metadata),
         "columnDefinitions": column_definitions(printer) if columns else None,
-        "rows": [_row(kind, printer, obj, version, include, now) for obj in objects],
+        "rows": None if not rows and printer.rows_may_be_null else rows,
     }
 
 

@@ -41,6 +41,8 @@ class Printer(NamedTuple):
     columns: Sequence[Column]
     cells: Callable[[Tree, float], list[Json]]
     conditions: Callable[[Tree], list[Tree]] | None = None
+    rows_may_be_null: bool = False
+    """Whether a Table of no object has null for rows, as Go prints a slice that nobody made."""
 
 
 class Selectable(NamedTuple):

@@ -74,6 +74,10 @@ class Definitions:
         name = self._kinds.get(gvk)
         return None if name is None else self.named(name)
 
+    def is_installed(self, gvk: GroupVersionKind) -> bool:
+        """Whether a kind came while the server served: it is in no scheme of upstream's."""
+        return gvk in self._installed
+
     def named(self, name: str) -> Schema:
         """The schema of a definition such as ``io.k8s.api.core.v1.PodSpec``.
 

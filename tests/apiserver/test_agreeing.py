@@ -234,14 +234,13 @@ UPGRADING = (501, "upgrading a connection through a proxy is not served")
 
 
 @pytest.mark.parametrize(("method", "slash", "values", "answer"), [
-    ("GET", False, {"query": {"dryRun": ["All"]}}, (400, "dryRun is not supported")),
     ("GET", True, {"headers": SPDY}, UPGRADING),
     ("GET", True, {"headers": {"connection": "keep-alive, UPGRADE"}}, UPGRADING),
     ("GET", True, {"headers": {"connection": "close"}}, None), ("POST", False, {}, None),
     ("GET", False, {"query": {"a b": ["1"]}}, [("Location", f"{BASE}/?a+b=1")]), ("HEAD", False, {}, [("Location", f"{BASE}/")]),
 ])
 def test_how_a_proxy_begins(method: str, slash: bool, values: dict[str, Any], answer: Any) -> None:
-    """Given dry runs, upgrades and paths without a slash / then the first two are refused, and who
+    """Given upgrades and paths without a slash / then the first are refused, and who
     reads is led to the path with one.
     """
     request = Request(method, f"{BASE}/" if slash else BASE, **values)

@@ -24,4 +24,4 @@ CUSTOM_RESOURCE_DEFINITION = table(
     column("Kind+", "spec.names.kind"),
     column("ShortNames+", joined("spec.names.shortNames")),
     column("Established:boolean+", lambda obj: has_condition(obj, "Established")),
-)
+)._replace(rows_may_be_null=True)

@@ -47,6 +47,10 @@ class ProtobufCodec:
 
     def decode(self, body: bytes) -> Tree:
         """The object in an envelope, with kind and apiVersion as it says. Raises WireError."""
+        if not body:
+            raise WireError("empty data")
+        if body == wire.MAGIC:
+            raise WireError("empty body")
         if body[:4] != wire.MAGIC:
             raise WireError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
         envelope = dict(wire.fields(body[4:]))

@@ -1,0 +1,154 @@
+"""Corners of requests, with the answers of a kube-apiserver 1.37.1 to the very same requests."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import orjson
+import pytest
+import pytest_asyncio
+
+from fakekube import Cluster
+from fakekube.apimachinery.http import Request
+from fakekube.client import users
+
+Answer = tuple[int, Any]
+Ask = Callable[..., Awaitable[Answer]]
+MAPS, NOPE = "/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/default/configmaps/nope"
+MERGE, STRATEGIC, JSON_PATCH = (f"application/{name}+json" for name in ("merge-patch", "strategic-merge-patch", "json-patch"))
+THING = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.x.example"},
+    "spec": {"group": "x.example", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"}, "versions": [
+        {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
+
+
+@pytest_asyncio.fixture
+async def ask() -> AsyncIterator[Ask]:
+    """Sends a request to a cluster with a ConfigMap ``a`` and the kind Thing."""
+    async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
+        async def send(method: str, path: str, body: Any = None, media: str = "application/json", **headers: str) -> Answer:
+            path, _, query = path.partition("?")
+            pairs = [pair.partition("=") for pair in query.split("&") if pair]
+            data = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
+            answer = await cluster.apiserver.handle(Request(
+                method, path, {name: [value] for name, _, value in pairs}, {"content-type": media, **headers}, data,
+                user=users.admin()))
+            return answer.status, orjson.loads(answer.body)
+
+        assert (await send("POST", MAPS, {"metadata": {"name": "a"}}))[0] == 201
+        assert (await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", THING))[0] == 201
+        await cluster.settle()
+        yield send
+
+
+@pytest.mark.parametrize(("path", "rows"), [
+    (MAPS, []), ("/api/v1/pods", []), ("/apis/apps/v1/deployments", []), ("/apis/x.example/v1/things", []),
+    ("/api/v1/limitranges", None), ("/apis/rbac.authorization.k8s.io/v1/roles", None),
+    ("/apis/rbac.authorization.k8s.io/v1/clusterroles", None), ("/apis/storage.k8s.io/v1/csistoragecapacities", None),
+    ("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", None),
+])
+async def test_lists_of_nothing(ask: Ask, path: str, rows: Any) -> None:
+    """Given no object that is meant, when a list is asked for as a Table or of metadata alone, then
+    its rows are null where the kind has no printer of its own, and the items always are.
+    """
+    nobody = f"{path}?labelSelector=zz"
+    _, found = await ask("GET", nobody, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert (found["kind"], found["rows"]) == ("Table", rows)
+    _, found = await ask("GET", nobody, accept="application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
+    assert (found["kind"], found["items"]) == ("PartialObjectMetadataList", None)
+    assert (await ask("GET", nobody))[1]["items"] == []
+
+
+@pytest.mark.parametrize(("media", "body", "told"), [
+    (MERGE, b"null", "Invalid JSON Patch"),
+    (MERGE, b"5", "error decoding patch: json: cannot unmarshal number into Go value of type map[string]interface {}"),
+    (MERGE, b'{"a":1e999}', "error decoding patch: json: cannot unmarshal number 1e999 into Go value of type float64"),
+    (STRATEGIC, b"[]", "json: cannot unmarshal array into Go value of type map[string]interface {}"),
+    (JSON_PATCH, b"{}", "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
+    (JSON_PATCH, b"[5]", "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
+])
+async def test_a_patch_of_what_is_not_there(ask: Ask, media: str, body: bytes, told: str) -> None:
+    """Given a patch that is JSON, but no patch, when its object is not there, then that is said;
+    else what is wrong with the patch. One that is no JSON is refused first.
+    """
+    strict = "?fieldValidation=Strict"
+    code, found = await ask("PATCH", NOPE + strict, body, media)
+    assert (code, found["message"]) == (404, 'configmaps "nope" not found')
+    code, found = await ask("PATCH", f"{MAPS}/a{strict}", body, media)
+    assert (code, found["message"]) == (400, told)
+    code, found = await ask("PATCH", NOPE + strict, b"{", media)
+    assert (code, found["message"]) == (400, "invalid JSON patch")
+
+
+@pytest.mark.parametrize(("query", "told"), [
+    ("uid=x", "the UID in the precondition (x) does not match the UID in record ("),
+    ("resourceVersion=1", "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record ("),
+    ("resourceVersion=1&uid=x", "the UID in the precondition (x) does not match the UID in record ("),
+])
+async def test_preconditions_of_a_deletion_in_its_query(ask: Ask, query: str, told: str) -> None:
+    """Given no body, when a deletion's query has a uid or a version, then these are its
+    preconditions; empty ones are none.
+    """
+    code, found = await ask("DELETE", f"{MAPS}/a?dryRun=All&{query}")
+    assert (code, found["message"].partition(": ")[2][:len(told)]) == (409, told)
+    assert (await ask("DELETE", f"{MAPS}/a?dryRun=All&uid=&resourceVersion="))[0] == 200
+    code, found = await ask("DELETE", f"{MAPS}/a?{query}&ignoreStoreReadErrorWithClusterBreakingPotential=true")
+    assert (code, found["message"]) == (
+        422, ('DeleteOptions.meta.k8s.io "" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: '
+        "cannot be set together with .preconditions"))
+
+
+@pytest.mark.parametrize(("method", "path", "kind"), [("POST", MAPS, "CreateOptions"), ("PUT", f"{MAPS}/a", "UpdateOptions")])
+async def test_the_order_of_what_is_wrong_with_options(ask: Ask, method: str, path: str, kind: str) -> None:
+    """Given options that are all wrong, when they are told, then the manager comes first."""
+    query = "?dryRun=x&fieldValidation=x&fieldManager=a\n"
+    code, found = await ask(method, path + query, {"metadata": {"name": "a"}})
+    assert (code, found["message"]) == (
+        422, (f'{kind}.meta.k8s.io "" is invalid: [fieldManager: Invalid value: "a\\n": invalid character U+000A '
+        '(at position 1), dryRun: Unsupported value: ["x"]: supported values: "All", fieldValidation: Unsupported value: "x": '
+        'supported values: "", "Ignore", "Strict", "Warn"]'))
+
+
+@pytest.mark.parametrize(("body", "told"), [(b"", "empty data (<empty>)"), (b"k8s\0", "empty body (6b387300)")])
+async def test_protobuf_of_nothing(ask: Ask, body: bytes, told: str) -> None:
+    """Given Protobuf without an object, when it is posted, then it is told what it is not."""
+    code, found = await ask("POST", MAPS, body, "application/vnd.kubernetes.protobuf")
+    assert (code, found["message"]) == (400, f"the object provided is unrecognized (must be of type ConfigMap): {told}")
+
+
+NOT_REGISTERED, UNKNOWN = "no kind {} is registered for version {} in scheme ", "converting ({}) to ({}): unknown conversion"
+DEFINITIONS, SERVICES = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/apiregistration.k8s.io/v1/apiservices"
+
+
+@pytest.mark.parametrize(("path", "version", "kind", "told"), [
+    (MAPS, "apps/v1", "Deployment", UNKNOWN.format("v1.Deployment", "core.ConfigMap")),
+    (MAPS, "v1", "Status", UNKNOWN.format("v1.Status", "core.ConfigMap")),
+    (MAPS, "x.example/v1", "Thing", NOT_REGISTERED.format('"Thing"', '"x.example/v1"')),
+    (MAPS, "apiregistration.k8s.io/v1", "APIService", NOT_REGISTERED.format('"APIService"', '"apiregistration.k8s.io/v1"')),
+    (DEFINITIONS, "v1", "Pod", NOT_REGISTERED.format('"Pod"', '"v1"')),
+    (DEFINITIONS, "v1", "Status", UNKNOWN.format("v1.Status", "apiextensions.CustomResourceDefinition")),
+    (SERVICES, "apiextensions.k8s.io/v1", "CustomResourceDefinition",
+     NOT_REGISTERED.format('"CustomResourceDefinition"', '"apiextensions.k8s.io/v1"')),
+])
+async def test_what_each_scheme_knows(ask: Ask, path: str, version: str, kind: str, told: str) -> None:
+    """Given the schemes of three servers, when a body is of another kind, then it is unknown to
+    the endpoint's scheme, or cannot be converted in it; custom kinds are in none.
+    """
+    code, found = await ask("POST", path, {"apiVersion": version, "kind": kind})
+    assert code == 400
+    assert found["message"].startswith(f'{kind} in version "v1" cannot be handled as a ')
+    assert told in found["message"]
+
+
+@pytest.mark.parametrize("path", [
+    "/api/v1/nodes/n/proxy", "/api/v1/nodes/nope/proxy/", "/api/v1/namespaces/default/pods/nope/proxy",
+    "/api/v1/namespaces/default/services/nope/proxy/"])
+async def test_proxies_of_what_has_no_address(ask: Ask, path: str) -> None:
+    """Given a node without addresses, when its proxy is asked, then that is an error of the server;
+    a dry run is refused before anything is looked for.
+    """
+    await ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
+    code, found = await ask("POST", f"{path}?dryRun=All")
+    assert (code, found["message"]) == (400, "dryRun is not supported")
+    assert await ask("GET", "/api/v1/nodes/n/proxy/") == (500, {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 500,
+        "message": "no preferred addresses found; known addresses: []"})
