@@ -152,3 +152,17 @@ async def test_proxies_of_what_has_no_address(ask: Ask, path: str) -> None:
     assert await ask("GET", "/api/v1/nodes/n/proxy/") == (500, {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 500,
         "message": "no preferred addresses found; known addresses: []"})
+
+
+async def test_an_autoscaler_of_v1_as_v2(ask: Ask) -> None:
+    """Given an autoscaler that was made through v1, when it is read as v2, then it has what v2
+    prints in any case.
+    """
+    path = "/apis/autoscaling/v{}/namespaces/default/horizontalpodautoscalers"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    spec = {"scaleTargetRef": target, "maxReplicas": 3, "targetCPUUtilizationPercentage": 40}
+    assert (await ask("POST", path.format(1), {"metadata": {"name": "h"}, "spec": spec}))[0] == 201
+    _, found = await ask("GET", f"{path.format(2)}/h")
+    assert found["status"] == {"desiredReplicas": 0, "currentMetrics": None}
+    _, found = await ask("GET", f"{path.format(1)}/h")
+    assert found["status"] == {"currentReplicas": 0, "desiredReplicas": 0}

@@ -54,6 +54,8 @@ def to_v2(tree: Tree) -> Tree:
         status["conditions"] = conditions
     if not status.get("currentReplicas"):
         status.pop("currentReplicas", None)
+    if "status" in tree:
+        status.setdefault("currentMetrics", None)  # which v2 prints in any case
     _drop_round_trip(tree)
     return tree
 
