@@ -15,7 +15,7 @@ FLAGS, TEXTS, LISTS = ("stdin", "stdout", "stderr", "tty"), ("container", "path"
 
 def check_dry_run(request: Request) -> None:
     """A connection cannot be tried out. Raises 400."""
-    if request.param("dryRun"):
+    if request.query.get("dryRun"):
         raise errors.bad_request("dryRun is not supported")
 
 

@@ -149,6 +149,7 @@ async def test_proxies_of_what_has_no_address(ask: Ask, path: str) -> None:
     await ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
     code, found = await ask("POST", f"{path}?dryRun=All")
     assert (code, found["message"]) == (400, "dryRun is not supported")
+    assert (await ask("GET", f"{path}?dryRun="))[1]["message"] == "dryRun is not supported"
     assert await ask("GET", "/api/v1/nodes/n/proxy/") == (500, {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 500,
         "message": "no preferred addresses found; known addresses: []"})
