@@ -47,18 +47,19 @@ class CustomReader:
         """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.
 
         With ``old``, what is not shared with it is copied, so that the tree stays as it is.
-        ``converter`` has no meaning here: no number has a width. Raises DecodeError.
+        ``converter`` is for what an apply made, which nobody decodes: nulls stay where none may be,
+        for the validation. Raises DecodeError.
         """
         if old is not None:
-            return self._decode_changed(tree, old)
+            return self._decode_changed(tree, old, converter=converter)
         unknown: list[str] = []
         if "metadata" in tree:
             tree["metadata"] = self._metadata.read(tree["metadata"], "metadata", unknown)
         if tree.get("kind") == self._kind and not self._is_clean(tree):
-            self._clean(tree, unknown)
+            self._clean(tree, unknown, nulls=converter)
         return Decoded(tree, unknown)
 
-    def _decode_changed(self, tree: Tree, old: Tree) -> Decoded:
+    def _decode_changed(self, tree: Tree, old: Tree, *, converter: bool) -> Decoded:
         """The same of what is not the old object's own, directly below the object and as metadata.
         """
         kept = shared_parts(tree, old)
@@ -72,18 +73,19 @@ class CustomReader:
             elif (managed := metadata.get("managedFields")) and managed is before.get("managedFields"):
                 own = {"managedFields": managed}
                 left["metadata"] = {name: value for name, value in metadata.items() if name != "managedFields"}
-        decoded = self.decode(orjson.loads(orjson.dumps(left)))
+        decoded = self.decode(orjson.loads(orjson.dumps(left)), converter=converter)
         read = decoded.tree
         read.update(kept)
         if own:
             read["metadata"] = {**own} if own is metadata else {**read["metadata"], **own}
         return decoded
 
-    def _clean(self, tree: Tree, unknown: list[str]) -> None:
+    def _clean(self, tree: Tree, unknown: list[str], *, nulls: bool) -> None:
         metadata = tree.pop("metadata", None)
         with_go_numbers(tree)
         unknown += prune(tree, self.schema)
-        drop_nulls(tree, self.schema)
+        if not nulls:
+            drop_nulls(tree, self.schema)
         unknown += coerce_embedded(tree, self.schema, self._metadata)
         if metadata is not None:
             tree["metadata"] = metadata
@@ -107,7 +109,7 @@ class CustomReader:
             return here
         here = dict(orjson.loads(orjson.dumps(here)))
         if not is_clean:
-            self._clean(here, [])
+            self._clean(here, [], nulls=False)
         if fills and self.fill is not None:
             self.fill(here)
         return here

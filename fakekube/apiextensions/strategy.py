@@ -114,8 +114,9 @@ class CustomResourceStrategy(Strategy):
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         """Whether anything but metadata changed."""
-        names = dict.fromkeys([*obj, *old])
-        return any(not same(obj.get(name), old.get(name)) for name in names if name != "metadata")
+        if obj.keys() != old.keys():
+            return True
+        return any(not same(value, old[name]) for name, value in obj.items() if name != "metadata")
 
     def canonicalize(self, obj: Tree) -> None:
         """Whole floats are stored as Go prints them: without a fraction."""

@@ -42,8 +42,8 @@ class Node:
     """
 
     __slots__ = (
-        "_element", "_extra", "_nodes", "_overridden", "_prefix", "_schema", "atom", "children", "elements", "granular", "is_set",
-        "key_defaults", "keyed", "keys", "named", "only_key", "scalar", "takes_text",
+        "_element", "_extra", "_nodes", "_overridden", "_prefix", "_schema", "_unknown", "atom", "children", "elements",
+        "granular", "is_set", "key_defaults", "keyed", "keys", "named", "only_key", "scalar", "takes_text",
     )  # fmt: skip
 
     def __init__(self, schema: Schema | None, nodes: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
@@ -58,10 +58,11 @@ class Node:
         self.key_defaults: dict[str, Json] | None = None
         self.is_set = self.keyed = self.named = False
         self.atom, self.scalar, self.granular = "", "untyped", True
+        self._unknown = inherits_unknown or (schema is not None and schema.preserve_unknown)
         if schema is None:
             self._extra = self
         else:
-            self._read(schema, inherits_unknown or schema.preserve_unknown)
+            self._read(schema, self._unknown)
         self.takes_text = self.atom in (SCALAR, "") and self.scalar in ("string", "untyped")
 
     def _read(self, schema: Schema, unknown: bool) -> None:
@@ -110,7 +111,7 @@ class Node:
         if found is None and self._schema is not None:
             schema = self._schema.properties.get(name)
             if schema is not None:
-                found = self.children[name] = self._node(schema, self._schema.preserve_unknown)
+                found = self.children[name] = self._node(schema, self._unknown)
         return found or self._extra
 
     def child_of(self, name: str) -> "Node":
@@ -139,7 +140,7 @@ class Node:
         """What a list's items are."""
         if self._element is None:
             items = self._schema.items if self._schema is not None else None
-            self._element = self._node(items) if items is not None else ANYTHING_WHOLE
+            self._element = self._node(items, self._unknown) if items is not None else ANYTHING_WHOLE
         return self._element
 
     @property

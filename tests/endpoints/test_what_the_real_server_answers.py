@@ -167,3 +167,64 @@ async def test_an_autoscaler_of_v1_as_v2(ask: Ask) -> None:
     assert found["status"] == {"desiredReplicas": 0, "currentMetrics": None}
     _, found = await ask("GET", f"{path.format(1)}/h")
     assert found["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
+
+
+async def test_an_apply_of_fields_below_what_keeps_unknown_ones(ask: Ask) -> None:
+    """Given a custom kind whose root keeps unknown fields, when an apply has one two levels below,
+    in an item of a list too, then it is taken, though the schema there names fields.
+    """
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    spec = {"type": "object", "properties": {"one": inner, "many": {"type": "array", "items": inner}}}
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"spec": spec}}
+    definition = orjson.loads(orjson.dumps(THING).replace(b"hing", b"rust"))
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+    assert (await ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition))[0] == 201
+    body = {"apiVersion": "x.example/v1", "kind": "Trust", "metadata": {"name": "t"},
+            "spec": {"one": {"a": 1, "other": "x"}, "many": [{"other": 1}]}}
+    code, found = await ask(
+        "PATCH", "/apis/x.example/v1/namespaces/default/trusts/t?fieldManager=m&fieldValidation=Ignore", body,
+        "application/apply-patch+yaml")
+    assert code == 201
+    assert found["metadata"]["managedFields"][0]["fieldsV1"] == {
+        "f:spec": {"f:many": {}, "f:one": {"f:a": {}, "f:other": {}}}}
+
+
+async def test_nulls_that_an_apply_brings(ask: Ask) -> None:
+    """Given a custom kind, when nulls stand where none may be, then an apply is refused, for a new
+    object and for one that is there; a POST and a patch drop them.
+    """
+    spec = {"type": "object", "properties": {"b": {"type": "array", "items": {"type": "boolean"}}, "d": {
+        "type": "string", "default": "x"}, "n": {"type": "string", "nullable": True}}}
+    definition = orjson.loads(orjson.dumps(THING).replace(b"hing", b"rust"))
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": spec}}
+    assert (await ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition))[0] == 201
+    path, applied = "/apis/x.example/v1/namespaces/default/trusts", "application/apply-patch+yaml"
+
+    def body(name: str, **spec: Any) -> Any:
+        return {"apiVersion": "x.example/v1", "kind": "Trust", "metadata": {"name": name}, "spec": spec}
+
+    code, found = await ask("POST", path, body("t", b=None, d=None, n=None))
+    assert (code, found["spec"]) == (201, {"d": "x", "n": None})
+    for name in ("t", "new"):
+        code, found = await ask("PATCH", f"{path}/{name}?fieldManager=m&force=true", body(name, b=None), applied)
+        assert (code, found["message"]) == (422, (
+            f'Trust.x.example "{name}" is invalid: spec.b: Invalid value: "null": spec.b in body must be of type array: "null"'))
+        code, found = await ask("PATCH", f"{path}/{name}?fieldManager=m&force=true", body(name, d=None, n=None), applied)
+        assert (code, found["spec"]) == (200 if name == "t" else 201, {"d": "x", "n": None})
+    code, found = await ask("PATCH", f"{path}/t", {"spec": {"b": None}}, MERGE)
+    assert (code, found["spec"]) == (200, {"d": "x", "n": None})
+
+
+async def test_the_generation_counts_fields_that_are_null(ask: Ask) -> None:
+    """Given a custom object that keeps unknown fields, when a null is taken out of it, then its
+    generation is another.
+    """
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    definition = orjson.loads(orjson.dumps(THING).replace(b"hing", b"rust"))
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+    assert (await ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition))[0] == 201
+    path, head = "/apis/x.example/v1/namespaces/default/trusts", {"apiVersion": "x.example/v1", "kind": "Trust"}
+    _, made = await ask("POST", path, {**head, "metadata": {"name": "t"}, "a": None})
+    version = made["metadata"]["resourceVersion"]
+    _, found = await ask("PUT", f"{path}/t", {**head, "metadata": {"name": "t", "resourceVersion": version}})
+    assert (made["metadata"]["generation"], found["metadata"]["generation"]) == (1, 2)
