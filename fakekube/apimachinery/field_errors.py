@@ -181,7 +181,7 @@ def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError
 
 def too_long(path: str, limit: int, unit: str = "bytes") -> FieldError:
     """``path: Too long: may not be more than N bytes``."""
-    return FieldError("Too long", path, "", f"may not be more than {limit} {unit}")
+    return FieldError("Too long", path, "", f"may not be more than {limit} {unit.removesuffix('s') if limit == 1 else unit}")
 
 
 def too_many(path: str, actual: int, limit: int) -> FieldError:

@@ -61,7 +61,7 @@ KIND = f'Invalid value: "A_b": {RESULT} .kind: Invalid value: "A_b": may have mi
         f'properties[metadata].default: Invalid value: {{"labels":{{"a":1}}}}: {RESULT} ']),
     ({**object_of(a={**TEXT, "maxLength": 1}), "default": {"a": "xx", "b": 1}}, [
         'default: Invalid value: {"a":"xx","b":1}: must not have unknown fields',
-        "default.a: Too long: may not be more than 1 bytes"]),
+        "default.a: Too long: may not be more than 1 byte"]),
     ({**embedded(), "default": {"apiVersion": "a/b/c", "kind": "K"}}, [
         f"default.apiVersion: {NO_VERSION}"]),
     ({**object_of(e=embedded()), "default": {"e": {"kind": "K"}}}, ["default.e.apiVersion: Required value"]),
@@ -77,7 +77,7 @@ KIND = f'Invalid value: "A_b": {RESULT} .kind: Invalid value: "A_b": may have mi
     ({**object_of(a={"type": "array", "items": ruled(TEXT, "self == 'a'")}), "default": {"a": ["b"]}}, [
         "default.a[0]: Invalid value: \"b\": failed rule: self == 'a'"]),
     ({"type": "array", "items": NUMBER, "default": ["x"]}, [
-        'default[0]: Invalid value: "string": [0] in body must be of type integer: "string"']),
+        'default.[0]: Invalid value: "string": [0] in body must be of type integer: "string"']),
     ({"type": "array", "items": object_of(a={**NUMBER, "default": "x"})}, [
         'items.properties[a].default: Invalid value: "string":  in body must be of type integer: "string"']),
     ({**NUMBER, "format": "int32", "default": 1 << 31}, [

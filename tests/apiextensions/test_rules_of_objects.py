@@ -30,7 +30,7 @@ NOT_CHECKED = (
     "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing "
     "errors to complete validation")
 NO_MAP = "accessor error: 5 is of the type int64, expected map[string]interface{}"
-LONG = "Too long: may not be more than 1 bytes"
+LONG = "Too long: may not be more than 1 byte"
 
 
 def object_of(**fields: Tree) -> Tree:

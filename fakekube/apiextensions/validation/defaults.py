@@ -94,9 +94,12 @@ def _errors(default: _Default, release: str, turn: Turn | None, *, pruned: bool)
         wrong = _metadata_errors(default, release)
     else:
         if pruned and _is_unpruned(default):
-            found.append(invalid(default.path, default.value, "must not have unknown fields"))
+            found.append(invalid(default.path, _sorted(default.value), "must not have unknown fields"))
         wrong = _embedded_errors(default.value, default.schema, default.path, release)
-    wrong = wrong or _at(default.path, violations(Constraints(default.schema, minor_of(release)), default.value))
+    if not wrong:  # upstream takes the place in a list for a name
+        broken = violations(Constraints(default.schema, minor_of(release)), default.value)
+        wrong = [error._replace(field=f".{error.field}") if error.field[:1] == "[" else error for error in broken]
+        wrong = _at(default.path, wrong)
     return found + (wrong or _at(default.path, _broken_rules(default, release, turn)))
 
 
@@ -165,6 +168,12 @@ def _metadata_errors(default: _Default, release: str) -> list[FieldError]:
 def _at(path: str, found: Sequence[FieldError]) -> list[FieldError]:
     """The same errors, of a value that stands at a path."""
     return [error._replace(field=f"{path}{'' if error.field[:1] in ('', '.', '[') else '.'}{error.field}") for error in found]
+
+
+def _sorted(value: Json) -> Json:
+    """A value as Go prints it, whose maps have no order."""
+    shown: Json = orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    return shown
 
 
 def _copied(value: Json) -> Tree:

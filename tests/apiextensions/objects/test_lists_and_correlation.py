@@ -77,7 +77,7 @@ def test_where_all_may_be_repeated(schema: Tree) -> None:
 
 
 SHORT: Tree = {"type": "string", "maxLength": 1}
-LONG = "Too long: may not be more than 1 bytes"
+LONG = "Too long: may not be more than 1 byte"
 
 
 @pytest.mark.parametrize(("schema", "old", "new", "texts"), [

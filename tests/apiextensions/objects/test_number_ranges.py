@@ -98,7 +98,7 @@ def test_ranges_are_of_a_later_release(schema: Tree, value: Json) -> None:
     ({"type": "array", "maxItems": 2}, ["a", "b", "c"], ["spec.x: Too many: 3: must have at most 2 items"]),
     ({"type": "string", "minLength": 3, "pattern": "^b"}, "ab", [wrong('"ab"', "should be at least 3 chars long")]),
     ({"type": "string", "maxLength": 1, "format": "date"}, "ab", [
-        "spec.x: Too long: may not be more than 1 bytes", wrong('"ab"', 'must be of type date: "ab"')]),
+        "spec.x: Too long: may not be more than 1 byte", wrong('"ab"', 'must be of type date: "ab"')]),
     ({"type": "string", "pattern": "("}, "a", [
         wrong('"a"', "should match '(, but pattern is invalid: error parsing regexp: missing closing ): `(`'")]),
     ({"type": "string", "enum": ["a"]}, None, [
