@@ -133,7 +133,7 @@ def _decoded(services: Services, tree: Tree, gvk: GroupVersionKind, kind: Kind) 
     codec = kind.codec if kind.custom and gvk == kind.gvk else services.codec(gvk)
     assert codec is not None, "what is served can be read"
     try:
-        return codec.decode(tree).tree
+        return codec.decode(tree, converter=kind.custom).tree  # nulls of a custom object stay for the validation
     except DecodeError as error:
         raise errors.internal(str(error)) from None
 

@@ -45,12 +45,13 @@ class Structs:
                 name, *fields = line.split()
                 self._fields[name] = dict(map(_field, fields))
 
-    def encoded(self, value: Any, type_: str) -> Any:
+    def encoded(self, value: Any, type_: str, *, struct: str = "", path: str = "") -> Any:
         """A value of a type as Go writes it, a new tree.
 
-        Raises CannotDecode for one that is not of the type.
+        ``struct`` and ``path`` say where it stands. Raises CannotDecode for one that is not of the
+        type.
         """
-        return self._encoded(value, type_, "", "")
+        return self._encoded(value, type_, struct, path)
 
     def shown(self, value: Any, type_: str) -> Any:
         """A value of a type as Go's encoder shows it: fields in their order, without those that it

@@ -9,9 +9,19 @@ SPEC = "jobset.JobSetSpec"
 
 
 def set_defaults(jobset: Tree) -> None:
-    """Fill in a JobSet, in place. Raises CannotDecode for one whose spec is none."""
-    spec: Tree = addontables.structs(__package__).encoded(jobset.get("spec"), SPEC)
-    jobset["spec"] = spec
+    """Fill in a JobSet, in place; one in which nothing is missing stays as it was written.
+
+    Raises CannotDecode for one whose spec is none.
+    """
+    structs = addontables.structs(__package__)
+    spec: Tree = structs.encoded(jobset.get("spec"), SPEC, struct="JobSet", path="spec")
+    read = structs.encoded(spec, SPEC)
+    _fill(spec)
+    if spec != read:
+        jobset["spec"] = spec
+
+
+def _fill(spec: Tree) -> None:
     if spec.get("successPolicy") is None:
         spec["successPolicy"] = {"operator": "All"}
     if spec.get("startupPolicy") is None:

@@ -26,6 +26,8 @@ RECREATE_AFTER_START = f"{DOMAIN}/experimental-recreate-group-after-start"
 SHARED, UNIQUE_PER_REPLICA = "Shared", "UniquePerReplica"
 LEADER_EXCLUDED = "LeaderExcluded"
 MAX_ORDINAL = 2**31 - 1
+SPEC = "leaderworkerset.LeaderWorkerSetSpec"
+"""The struct of a spec, in the table of structs."""
 
 
 def template_of(lws: ReadOnlyTree) -> Tree:

@@ -11,7 +11,7 @@ import orjson
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Json, ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
-from fakekube.runtime import revisions
+from fakekube.runtime import addontables, revisions
 from fakekube_controllers.leaderworkerset import names
 
 MAX_PREFIX = 220
@@ -19,10 +19,11 @@ PATCH, REPLACE = "$patch", "replace"
 
 
 def data_of(lws: ReadOnlyTree) -> Json:
-    """What a revision keeps: the templates, and how the network is shared."""
-    network = lws["spec"].get("networkConfig") or {"subdomainPolicy": names.SHARED}
+    """What a revision keeps: the templates, and how the network is shared; as Go writes them."""
+    read = addontables.structs(__package__).encoded(lws["spec"], names.SPEC)
+    network = read.get("networkConfig") or {"subdomainPolicy": names.SHARED}
     spec = {
-        "networkConfig": {**network, PATCH: REPLACE}, "leaderWorkerTemplate": {**names.template_of(lws), PATCH: REPLACE}}
+        "networkConfig": {**network, PATCH: REPLACE}, "leaderWorkerTemplate": {**read["leaderWorkerTemplate"], PATCH: REPLACE}}
     data: Json = orjson.loads(orjson.dumps({"spec": spec}, option=orjson.OPT_SORT_KEYS))
     return data
 

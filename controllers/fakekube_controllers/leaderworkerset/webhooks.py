@@ -13,7 +13,6 @@ from fakekube.runtime.gostructs import CannotDecode
 from fakekube_controllers.leaderworkerset import names, sets
 from fakekube_controllers.leaderworkerset.features import Features
 
-SPEC = "leaderworkerset.LeaderWorkerSetSpec"
 BAD_REQUEST, FORBIDDEN = 400, 403
 MAX_INT32 = 2**31 - 1
 SUBGROUP_SIZE = "spec.leaderWorkerTemplate.SubGroupPolicy.subGroupSize"
@@ -21,12 +20,23 @@ ROLLING_UPDATE = "spec.rolloutStrategy.rollingUpdateConfiguration"
 
 
 def default(request: AdmissionRequest) -> None:
-    """Fill in a LeaderWorkerSet. Raises Denied for one that cannot be read."""
+    """Fill in a LeaderWorkerSet; one in which nothing is missing stays as it was written.
+
+    Raises Denied for one that cannot be read.
+    """
     lws: Tree = request.object
+    structs = addontables.structs(__package__)
     try:
-        lws["spec"] = spec = addontables.structs(__package__).encoded(lws.get("spec"), SPEC)
+        spec = structs.encoded(lws.get("spec"), names.SPEC, struct="LeaderWorkerSet", path="spec")
     except CannotDecode as error:
         raise Denied(str(error), code=BAD_REQUEST) from error
+    read = structs.encoded(spec, names.SPEC)
+    _fill(spec)
+    if spec != read:
+        lws["spec"] = spec
+
+
+def _fill(spec: Tree) -> None:
     template, rollout = spec["leaderWorkerTemplate"], spec["rolloutStrategy"]
     template["restartPolicy"] = template.get("restartPolicy") or "RecreateGroupOnPodRestart"
     if template["restartPolicy"] == "Default":
