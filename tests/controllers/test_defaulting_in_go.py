@@ -64,8 +64,8 @@ async def test_what_lacks_nothing_stays_as_it_was_written(cluster: Cluster) -> N
      "v1.LeaderWorkerTemplate")),
     (JOBSETS, {"replicatedJobs": [{"name": "a", "template": {"spec": {"backoffLimit": 0}}}]},
      (f'JobSet.jobset.x-k8s.io "x" is invalid: [{PODS_OF_JOBS}.containers: Invalid value: "null": '
-     f'{PODS_OF_JOBS}.containers in body must be of type array: "null", <nil>: Invalid value: null: some validation rules were not checked because the object was '
-     "invalid; correct the existing errors to complete validation]")),
+     f'{PODS_OF_JOBS}.containers in body must be of type array: "null", <nil>: Invalid value: null: some validation rules were '
+     "not checked because the object was invalid; correct the existing errors to complete validation]")),
     (JOBSETS, {"replicatedJobs": [{"name": "a", "template": -1}]},
      (f"{JOBSET}{CANNOT} number into Go struct field ReplicatedJob.spec.replicatedJobs.template of type "
      "v1.JobTemplateSpec")),
