@@ -61,7 +61,7 @@ def internal(kind: str, value: Any) -> Any:
     if kind.startswith("[]"):
         return None if value is None else [internal(kind[2:], each) for each in value]
     if kind == "-LabelSelector":
-        return {name: _sorted(part) for name, part in value.items()}
+        return {name: _sorted(value[name]) for name in ("matchLabels", "matchExpressions") if name in value}
     fields = _types().get(kind)
     if fields is None:
         return ZERO.get(kind) if value is None else value

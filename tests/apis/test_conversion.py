@@ -42,7 +42,7 @@ class TestAutoscaler:
         """
         stored = hpa.to_v2(autoscaler(spec={"maxReplicas": 3, "scaleTargetRef": TARGET}, status={"currentReplicas": 0}))
         assert stored["spec"]["metrics"] == [CPU_80]
-        assert stored["status"] == {}
+        assert stored["status"] == {"currentMetrics": None}
         shown = hpa.from_v2(deepcopy(stored))
         assert shown["spec"] == {"maxReplicas": 3, "scaleTargetRef": TARGET, "targetCPUUtilizationPercentage": 80}
         assert shown["status"] == {"currentReplicas": 0}

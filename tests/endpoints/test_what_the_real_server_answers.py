@@ -228,3 +228,36 @@ async def test_the_generation_counts_fields_that_are_null(ask: Ask) -> None:
     version = made["metadata"]["resourceVersion"]
     _, found = await ask("PUT", f"{path}/t", {**head, "metadata": {"name": "t", "resourceVersion": version}})
     assert (made["metadata"]["generation"], found["metadata"]["generation"]) == (1, 2)
+
+
+async def test_what_probes_and_hooks_have_while_a_gate_is_off(ask: Ask) -> None:
+    """Given a pod whose probes and hooks name a protocol and a mode, when the gates for them are
+    off, then both are dropped before anybody looks at them.
+    """
+    hook = {"httpGet": {"path": "/", "port": 1, "protocol": "ICMP"}}
+    container = {"name": "c", "image": "i", "lifecycle": {"postStart": hook, "preStop": hook},
+                 "livenessProbe": hook, "readinessProbe": {"grpc": {"port": 1, "mode": "None"}}}
+    code, found = await ask("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": "p"}, "spec": {
+        "containers": [container]}})
+    assert code == 201
+    read = found["spec"]["containers"][0]
+    kept = {"path": "/", "port": 1, "scheme": "HTTP"}
+    assert [read["lifecycle"]["postStart"]["httpGet"], read["livenessProbe"]["httpGet"]] == [kept, kept]
+    assert read["readinessProbe"]["grpc"] == {"port": 1, "service": ""}
+
+
+async def test_how_a_selector_is_shown(ask: Ask) -> None:
+    """Given a Job, when its selector is to change, then it is told with its labels first, in the
+    order of their keys.
+    """
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    _, made = await ask("POST", path, {"metadata": {"name": "j"}, "spec": spec})
+    labels = made["spec"]["selector"]["matchLabels"]
+    made["spec"]["selector"] = {
+        "matchExpressions": [{"key": "k", "operator": "Exists"}], "matchLabels": {"z": "1", **labels, "a": "2"}}
+    code, found = await ask("PUT", f"{path}/j", made)
+    [(key, uid)] = labels.items()
+    shown = (f'{{"matchLabels":{{"a":"2","{key}":"{uid}","z":"1"}},"matchExpressions":[{{"key":"k","operator":"Exists"}}]}}')
+    assert code == 422
+    assert f"spec.selector: Invalid value: {shown}: field is immutable" in found["message"]

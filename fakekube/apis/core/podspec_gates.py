@@ -19,6 +19,7 @@ SPEC_FIELDS = {
 }
 MOUNT_FIELD = "bindMountOptions"
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
+HOOKS = ("postStart", "preStop")
 RARE_HOLDERS = frozenset(("lifecycle", "restartPolicyRules", *HTTP_HOLDERS))
 
 
@@ -50,8 +51,12 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
 
 
 def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:
-    if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
-        _drop_stop_signal(container, before, gate)
+    if "lifecycle" in container:
+        if "stopSignal" in container["lifecycle"]:
+            _drop_stop_signal(container, before, gate)
+        for name in HOOKS:
+            if name in container["lifecycle"]:
+                _drop_probe_fields(container["lifecycle"][name], gate)
     for name in HTTP_HOLDERS:
         if name in container:
             _drop_probe_fields(container[name], gate)
@@ -100,5 +105,5 @@ def _drop_restart_rules(container: Tree, before: Tree, gate: Gate) -> None:
 def _drop_probe_fields(probe: Tree, gate: Gate) -> None:
     if "protocol" in probe.get("httpGet", ()) and not gate("H2CContainerProbe"):
         del probe["httpGet"]["protocol"]
-    if "tls" in probe.get("grpc", ()) and not gate("GRPCContainerProbeTLS"):
-        del probe["grpc"]["tls"]
+    if "mode" in probe.get("grpc", ()) and not gate("GRPCContainerProbeTLS"):
+        del probe["grpc"]["mode"]

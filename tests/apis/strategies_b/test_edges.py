@@ -35,7 +35,7 @@ def test_when_an_image_is_pulled(image: str, policy: str) -> None:
     assert pull_policy(image) == policy
 
 
-PROBE: dict[str, Any] = {"httpGet": {"path": "/", "port": 1, "protocol": "HTTP2"}, "grpc": {"port": 1, "tls": {}}}
+PROBE: dict[str, Any] = {"httpGet": {"path": "/", "port": 1, "protocol": "HTTP2"}, "grpc": {"port": 1, "mode": "TLS"}}
 
 
 def gated() -> dict[str, Any]:
