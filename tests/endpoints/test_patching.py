@@ -78,6 +78,21 @@ async def test_unknown_kind_of_patch(api: Api) -> None:
             422,
             'ConfigMap "a" is invalid: metadata.uid: Invalid value: "mine": field is immutable',
         ),
+        (
+            MERGE,
+            b'{"metadata":{"uid":"mine"},"data":{"":"v"}}',
+            422,
+            'ConfigMap "a" is invalid: [metadata.uid: Invalid value: "mine": field is immutable, data[]: Invalid value: "": a '
+            "valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
+            "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')]",
+        ),
+        (
+            MERGE,
+            b'{"metadata":{"uid":"mine","resourceVersion":"1"}}',
+            409,
+            'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to '
+            "the latest version and try again",
+        ),
         (STRATEGIC, b'{"data":[1]}', 422, ' "" is invalid: patch: Invalid value: "map[data:[1]]": cannot restore map from slice'),
     ],
 )

@@ -333,13 +333,15 @@ async def test_limit_ranges_get_a_name(api: Api) -> None:
 ])
 async def test_where_an_object_is_kept(api: Api, path: str, folder: str) -> None:
     """Given an object / when a PUT names another uid / then the Conflict names the key of the one
-    that is stored.
+    that is stored, in a dry run without the prefix of the storage.
     """
     spec = {"group": "a", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
     body = {"metadata": {"name": "v1.a"}, "spec": spec}
     made = (await api("POST", f"/{path}", body)).tree
     answer = await api("PUT", f"/{path}/v1.a", {**made, "metadata": {**made["metadata"], "uid": "u"}})
     assert f"Key: /registry/{folder}/v1.a, " in answer.message
+    tried = await api("PUT", f"/{path}/v1.a?dryRun=All", {**made, "metadata": {**made["metadata"], "uid": "u"}})
+    assert tried.message == answer.message.replace("/registry/", "/")
 
 
 async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:

@@ -127,6 +127,36 @@ def test_an_update_cannot_touch_what_the_server_manages() -> None:
     assert found == f'metadata.deletionTimestamp: Invalid value: "{hooks.NOW}": field is immutable'
 
 
+@pytest.mark.parametrize(("body", "texts"), [
+    (config_map(), ["may not contain '/'", SUBDOMAIN]),
+    ({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a"}, "spec": {"limits": []}},
+     ["may not contain '/'", SUBDOMAIN]),
+    ({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}}, ["may not contain '/'"]),
+])
+def test_an_update_looks_at_generate_name(body: dict[str, Any], texts: list[str]) -> None:
+    """Given a stored object, when an update gives it a bad generateName, then it is refused as a
+    part of a path, and by the rule of those kinds that look at their metadata again.
+    """
+    old = hooks.create(body).obj
+    changed = {**old, "metadata": {**old["metadata"], "generateName": "A.b/c"}}
+    assert hooks.update(old, changed).errors == [f'metadata.generateName: Invalid value: "A.b/c": {text}' for text in texts]
+
+
+@pytest.mark.parametrize("body", [
+    {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"},
+    {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "a"},
+    {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": {"minAvailable": 1}},
+])
+def test_some_kinds_take_any_finalizer(body: dict[str, Any]) -> None:
+    """Given a kind with upstream's generic rules for metadata, when a finalizer has no domain, then
+    it is taken at creation and in an update.
+    """
+    old = hooks.create({**body, "metadata": {"name": "a", "finalizers": ["plain"]}})
+    assert not old.errors
+    changed = {**old.obj, "metadata": {**old.obj["metadata"], "finalizers": ["other"]}}
+    assert not hooks.update(old.obj, changed).errors
+
+
 def test_no_finalizer_comes_to_what_is_being_deleted() -> None:
     """Given a terminating object, when a finalizer is added, then it is forbidden; taking one away
     is not.
