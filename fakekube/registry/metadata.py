@@ -23,6 +23,7 @@ MAX_MANAGER_BYTES = 128
 MAX_SUBRESOURCE_BYTES = 256
 EMPTY = "must not be empty"
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 MANAGED = ("generation", "creationTimestamp", "deletionTimestamp")
 IMMUTABLE_FIELDS = (
     ("name", ""), ("namespace", ""), ("uid", ""), ("creationTimestamp", None), ("deletionTimestamp", None),
@@ -35,8 +36,8 @@ DUPLICATE_OWNERS = (
     "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
 )
 GROUPS_WITH_FREE_FINALIZERS = (
-    "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "events.k8s.io",
-    "node.k8s.io", "policy",
+    "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io",
+    "policy",
 )
 
 
@@ -207,12 +208,17 @@ def _owner_references(references: list[Tree], path: str) -> list[FieldError]:
         if reference.get("controller"):
             current = f"{reference.get('kind', '')}/{reference.get('name', '')}"
             if controller:
-                found.append(field_errors.invalid(path, references, (
+                found.append(field_errors.invalid(path, [*map(_in_order, references)], (
                     'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{controller} and {current}")))
             else:
                 controller = current
     return found
+
+
+def _in_order(reference: Tree) -> Tree:
+    """An owner reference as upstream prints it."""
+    return {name: reference[name] for name in OWNER_FIELDS if name in reference}
 
 
 def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
@@ -230,7 +236,7 @@ def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
     ]
     if text == "v1" and reference.get("kind") == "Event":
         error = field_errors.invalid(
-            path, reference, f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner")
+            path, _in_order(reference), f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner")
         found.append(error._replace(before=error._replace(field=older)))
     return found
 
@@ -248,7 +254,9 @@ def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
 
 def _standard_finalizers(meta: Tree, kind: Kind) -> list[FieldError]:
     """Most built-ins take a finalizer without a domain only when it is one of upstream's own."""
-    if not meta.get("finalizers") or kind.custom or kind.group in GROUPS_WITH_FREE_FINALIZERS or kind.kind == "Event":
+    if not meta.get("finalizers") or kind.custom or kind.group in GROUPS_WITH_FREE_FINALIZERS:
+        return []
+    if not kind.group and kind.kind == "Event":  # only that of the later group is looked at
         return []
     return [
         error for position, name in enumerate(meta["finalizers"])

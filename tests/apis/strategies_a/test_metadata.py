@@ -96,9 +96,11 @@ def test_an_owner_must_be_whole() -> None:
 def test_there_is_one_controller() -> None:
     """Given two owners that both control, when created, then the text names both."""
     owners = [
-        {"apiVersion": "v1", "kind": "Secret", "name": name, "uid": name, "controller": True} for name in ("x", "y")
+        {"apiVersion": "v1", "controller": True, "kind": "Secret", "name": name, "uid": name} for name in ("x", "y")
     ]
     (found,) = hooks.create(config_map(ownerReferences=owners)).errors
+    assert found.startswith(
+        'metadata.ownerReferences: Invalid value: [{"apiVersion":"v1","kind":"Secret","name":"x","uid":"x","controller":true},')
     assert found.endswith(
         'Only one reference can have Controller set to true. Found "true" in references for Secret/x and Secret/y')
 
