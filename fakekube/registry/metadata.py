@@ -69,7 +69,6 @@ def restore(meta: Tree, old_meta: Tree) -> None:
 
     A deletion that the stored object does not have stays in ``meta``: the validation refuses it.
     """
-    meta.pop("selfLink", None)
     for name in MANAGED:
         if name in old_meta:
             meta[name] = old_meta[name]

@@ -257,6 +257,8 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
     assert old is not None, "an update has seen an object"
     meta, old_meta = obj["metadata"], old["metadata"]
     objectmeta.restore(meta, old_meta)
+    if not ctx.dry_run:  # what is stored has none
+        meta.pop("selfLink", None)
     strategy = _strategy_for(rules, write.subresource)
     if write.subresource == "status":
         if kind.status_keeps_metadata:

@@ -367,3 +367,26 @@ async def test_a_dry_run_leaves_versions_to_storage(api: Api) -> None:
     media = {"content-type": "application/apply-patch+yaml"}
     applied = await api("PATCH", f"{CONFIG_MAPS}/a?dryRun=All&fieldManager=m", body, media)
     assert [answer.tree["metadata"]["resourceVersion"] for answer in (posted, applied)] == ["5", "5"]
+
+
+async def test_a_dry_run_echoes_a_self_link(api: Api) -> None:
+    """Given an object / when it is updated with a selfLink / then a dry run shows it, and a real
+    write does not.
+    """
+    path = "/api/v1/namespaces/t/configmaps"
+    made = (await api("POST", path, {"metadata": {"name": "a"}})).tree
+    linked = {**made, "metadata": {**made["metadata"], "selfLink": "/x"}}
+    assert (await api("PUT", f"{path}/a?dryRun=All", linked)).tree["metadata"]["selfLink"] == "/x"
+    assert "selfLink" not in (await api("PUT", f"{path}/a", linked)).tree["metadata"]
+
+
+async def test_entries_of_removed_versions_are_dropped(api: Api) -> None:
+    """Given an object that brings owners of a version that its kind has no more / when it is made /
+    then they are gone, and those of a version that the kind has stay.
+    """
+    fields = {"f:metadata": {"f:labels": {"f:z": {}}}}
+    entry = {"manager": "m", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": fields}
+    entries = [{**entry, "apiVersion": version} for version in ("x/y/z", "apps/v1", "v1")]
+    body = {"metadata": {"name": "a", "managedFields": entries}, "data": {"k": "v"}}
+    made = (await api("POST", "/api/v1/namespaces/t/configmaps", body)).tree
+    assert {found["apiVersion"] for found in made["metadata"]["managedFields"]} == {"v1"}
