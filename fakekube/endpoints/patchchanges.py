@@ -279,7 +279,7 @@ def _decoded(
     if converted:  # into the endpoint's kind, whatever the patch says that it is
         tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     elif tree.get("kind") != expected.kind or tree.get("apiVersion") != expected.api_version:
-        _interpreted(scope, tree, old["metadata"]["name"], show)
+        _interpreted(scope, tree, old["metadata"]["name"], show, directive, warnings)
     forget = bodies.asks_to_forget(tree)
     try:
         decoded = codec.decode(tree, old=old if shares else None, converter=converted)
@@ -311,7 +311,9 @@ def _first_mistake(codec: BodyReader, tree: Tree, *, converted: bool) -> str:
     return ""
 
 
-def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -> None:
+def _interpreted(
+    scope: Scope, tree: Tree, name: str, show: Callable[[], str], directive: str, warnings: list[str],
+) -> None:
     """Take a patched object that is not plainly of the endpoint's kind for one, or say why that
     cannot be.
     """
@@ -324,6 +326,10 @@ def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -
         return
     # taken for upstream's own form, whose fields have other names: nothing is left
     if not tree.get("apiVersion"):
+        unknown = [f"unknown field {go_quote(field)}" for field in sorted(tree) if field not in ("apiVersion", "kind")]
+        if unknown and directive == "Strict":
+            raise _unfit(show(), f"strict decoding error: {', '.join(unknown)}")
+        warnings.extend(unknown if directive != "Ignore" else ())
         check_name("", name)
     if gvk != expected:
         codec = scope.reader(gvk)

@@ -511,3 +511,18 @@ async def test_whole_numbers_with_a_point_are_whole_in_a_strategic_merge_alone(a
         assert (port["port"], port["targetPort"], type(port["targetPort"])) == (8080, 81, int)
     else:
         assert "cannot unmarshal number 81.0 into Go struct field ServicePort.spec.ports.targetPort" in answer.message
+
+
+async def test_a_patch_that_takes_the_api_version_away(api: Api) -> None:
+    """Given a patch after which an object has no apiVersion / when it is sent / then it is taken
+    for upstream's own form, which knows none of the fields: that is an error, a warning or nothing.
+    """
+    await make(api)
+    patch, url = {"apiVersion": ""}, f"{CONFIG_MAPS}/a?fieldValidation="
+    strict = await api.patch(f"{url}Strict", patch)
+    assert (strict.status, strict.message.rpartition('}": ')[2]) == (
+        422, 'strict decoding error: unknown field "data", unknown field "metadata"')
+    for directive, told in (("Warn", True), ("Ignore", False)):
+        answer = await api.patch(url + directive, patch)
+        assert answer.message == "the name of the object (a based on URL) was undeterminable: name must be provided"
+        assert any("metadata" in text for text in answer.warnings) is told

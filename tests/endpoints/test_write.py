@@ -390,3 +390,14 @@ async def test_entries_of_removed_versions_are_dropped(api: Api) -> None:
     body = {"metadata": {"name": "a", "managedFields": entries}, "data": {"k": "v"}}
     made = (await api("POST", "/api/v1/namespaces/t/configmaps", body)).tree
     assert {found["apiVersion"] for found in made["metadata"]["managedFields"]} == {"v1"}
+
+
+async def test_what_cannot_be_converted_is_told_before_unknown_fields(api: Api) -> None:
+    """Given a body of another kind with fields that it has not / when it is posted / then the
+    conversion fails, whatever is to be said of unknown fields.
+    """
+    for directive in ("Strict", "Warn"):
+        body = {"kind": "Pod", "apiVersion": "v1", "x": 1}
+        answer = await api("POST", f"/api/v1/namespaces/t/configmaps?fieldValidation={directive}", body)
+        assert (answer.status, answer.warnings) == (400, [])
+        assert answer.message.endswith("converting (v1.Pod) to (core.ConfigMap): unknown conversion")
