@@ -23,8 +23,8 @@ FOLDERS = {
 }
 PRINTED = (
     "core.PodSpec", "core.PersistentVolumeSource", "core.PersistentVolumeClaimSpec", "core.PodTemplateSpec",
-    "core.PersistentVolumeClaim", "core.VolumeNodeAffinity", "batch.PodFailurePolicy", "batch.SuccessPolicy",
-    "resource.ResourceClaimTemplateSpec", "certificates.CertificateSigningRequestCondition",
+    "core.PersistentVolumeClaim", "core.VolumeNodeAffinity", "core.ScopeSelector", "batch.PodFailurePolicy",
+    "batch.SuccessPolicy", "resource.ResourceClaimTemplateSpec", "certificates.CertificateSigningRequestCondition",
 )
 
 

@@ -94,6 +94,11 @@ def go_json(value: Any, *, sort_keys: bool = False) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
+def typed(text: str) -> Verbatim:
+    """A text that is of a type of its own upstream, which prints as JSON, and not as Go has it."""
+    return Verbatim(go_json(text))
+
+
 class FieldError(NamedTuple):
     """One complaint, as the newest release makes it.
 

@@ -9,7 +9,6 @@ refused: Go takes it, and cannot read what it then writes.
 import re
 from datetime import UTC, datetime, timedelta
 
-from fakekube.apimachinery.field_errors import go_quote
 from fakekube.util.memory import memoized
 
 RFC3339 = "2006-01-02T15:04:05Z07:00"
@@ -86,25 +85,35 @@ def _parse(text: str, layout: str) -> float:
         ("second", second, 0, 59),
     ):
         if not low <= value <= high:
-            raise TimeError(f"parsing time {go_quote(text)}: {name} out of range")
+            raise TimeError(f"parsing time {_quote(text)}: {name} out of range")
     fraction, zone = found[7], found[8]
     offset = timedelta() if zone == "Z" else timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
     if zone != "Z":
         for limit, name, given in ((60, "minute", zone[4:6]), (24, "hour", zone[1:3])):
             if int(given) > limit:  # Go lets 24:60 pass
-                raise TimeError(f"parsing time {go_quote(text)}: time zone offset {name} out of range")
+                raise TimeError(f"parsing time {_quote(text)}: time zone offset {name} out of range")
     # datetime begins with year 1: look at the same day of the calendar's next cycle
     early = year < 2
     try:
         at = datetime(year + _CYCLE_YEARS if early else year, month, day, hour, minute, second, tzinfo=UTC)
         at = at + offset if zone[0] == "-" else at - offset
     except (ValueError, OverflowError):
-        raise TimeError(f"parsing time {go_quote(text)}: day out of range") from None
+        raise TimeError(f"parsing time {_quote(text)}: day out of range") from None
     seconds = at.timestamp() - (_CYCLE_SECONDS if early else 0)
     if seconds < _YEAR_0_SECONDS:
-        raise TimeError(f"parsing time {go_quote(text)}: day out of range")
+        raise TimeError(f"parsing time {_quote(text)}: day out of range")
     # The fraction is added last, so that whole seconds stay exact.
     return seconds + (float("0." + fraction[1:]) if fraction else 0.0)
+
+
+def _quote(text: str) -> str:
+    """A text as Go's parser of times quotes it: byte by byte where it is not plain ASCII."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    if not plain.isascii() or not plain.isprintable():
+        plain = "".join(
+            letter if " " <= letter < "\x80" else "".join(f"\\x{byte:02x}" for byte in letter.encode(errors="surrogatepass"))
+            for letter in plain)
+    return f'"{plain}"'
 
 
 def _complaint(text: str, layout: str) -> str:
@@ -116,7 +125,7 @@ def _complaint(text: str, layout: str) -> str:
             rest = rest[fraction.end() :]
         found = pattern.match(rest)
         if found is None:
-            wanted = f"cannot parse {go_quote(rest)} as {go_quote(name)}"
-            return f"parsing time {go_quote(text)} as {go_quote(layout)}: {wanted}"
+            wanted = f"cannot parse {_quote(rest)} as {_quote(name)}"
+            return f"parsing time {_quote(text)} as {_quote(layout)}: {wanted}"
         rest = rest[found.end() :]
-    return f"parsing time {go_quote(text)}: extra text: {go_quote(rest)}"
+    return f"parsing time {_quote(text)}: extra text: {_quote(rest)}"

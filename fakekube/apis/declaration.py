@@ -163,4 +163,5 @@ SCALE = Sub(
 ALL = ("all",)
 SPEC_TEMPLATE = ("spec", "template")
 WHOLE, WHOLE_AND_UPDATE = ("whole",), ("whole", "update")  # for metadata_checks
+WHOLE_UNNAMED = ("whole", "unnamed", "update")  # without the rule of the kind for generateName
 API_EXTENSIONS = ("api-extensions",)

@@ -195,6 +195,8 @@ def _decode_as(
         raise cannot_handle(gvk, expected.kind, str(error)) from None
     if parsed.cut and is_deep(decoded.tree):
         raise _unrecognized(expected.kind, explain(gojson.SyntaxProblem(parsed.cut)), parsed.spelled or b"")
+    if gvk != expected and not scope.is_custom and not _is_another_version(gvk, expected):
+        raise cannot_handle(gvk, expected.kind, no_conversion(gvk, expected))
     unknown = told if told is not None else [f"unknown field {go_quote(path)}" for path in decoded.unknown]
     if directive == "Ignore":
         unknown = []
@@ -203,7 +205,10 @@ def _decode_as(
             raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(parsed.strict + unknown)}")
         warnings.extend(parsed.repeated + unknown)
     if gvk != expected and not (scope.is_custom and gvk._replace(kind=expected.kind) == expected):
-        raise _mismatch(gvk, expected, custom=scope.is_custom)
+        raise errors.bad_request(
+            f"the API version in the data ({gvk.api_version}) does not match the expected API version "
+            f"({expected.api_version})"
+        )
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
@@ -227,13 +232,8 @@ def _has_empty_overhead(gvk: GroupVersionKind, tree: Tree) -> bool:
     return isinstance(spec, dict) and spec.get("overhead") == {}
 
 
-def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind, *, custom: bool) -> APIError:
-    if custom or (_internal_group(gvk) == _internal_group(expected) and gvk.kind == expected.kind):
-        return errors.bad_request(
-            f"the API version in the data ({gvk.api_version}) does not match the expected API version "
-            f"({expected.api_version})"
-        )
-    return cannot_handle(gvk, expected.kind, no_conversion(gvk, expected))
+def _is_another_version(gvk: GroupVersionKind, expected: GroupVersionKind) -> bool:
+    return _internal_group(gvk) == _internal_group(expected) and gvk.kind == expected.kind
 
 
 def _internal_group(gvk: GroupVersionKind) -> str:

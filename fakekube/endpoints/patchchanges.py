@@ -15,17 +15,17 @@ from fakekube.apimachinery.duplicates import duplicate_keys, faults_of_operation
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gotext import value_text
-from fakekube.apimachinery.gvk import GroupKind
+from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
 from fakekube.endpoints.options import INT64, WriteOptions
-from fakekube.endpoints.patchtexts import convert_error, custom_text, patched_text
+from fakekube.endpoints.patchtexts import convert_error, custom_text, in_go_order, patched_text
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name
 from fakekube.patch import json_patch, merge_patch, strategic_merge
-from fakekube.schema.decode import DecodeError
+from fakekube.schema.decode import BodyReader, DecodeError
 from fakekube.util.nesting import is_deep
 
 JSON_PATCH = "application/json-patch+json"
@@ -192,8 +192,9 @@ def _by_json_patch(
 
         def show() -> str:
             touched = [operation.get("path", "") for operation in operations if operation]
-            patched = json_patch.apply(old, again.take())
-            return custom_text(patched) if scope.is_custom else patched_text(patched, schema, paths=touched)
+            # what an operation brings stays as it is spelled
+            patched = json_patch.apply(in_go_order(old, schema), again.take())
+            return custom_text(patched) if scope.is_custom else patched_text(patched, None, paths=touched)
 
         return _decoded(scope, old, patched, show, found, directive, warnings)
 
@@ -289,12 +290,15 @@ def _decoded(
     if converted:  # into the endpoint's kind, whatever the patch says that it is
         tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     elif tree.get("kind") != expected.kind or tree.get("apiVersion") != expected.api_version:
-        _interpreted(scope, tree, old["metadata"]["name"], show)
+        _interpreted(scope, tree, old["metadata"]["name"], show, directive, warnings)
     forget = bodies.asks_to_forget(tree)
     try:
         decoded = codec.decode(tree, old=old if shares else None, converter=converted)
     except DecodeError as error:
-        raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
+        shown = show()
+        ordered = in_go_order(tree, codec.schema) if converted else gojson.loads(shown.encode())
+        text = _first_mistake(codec, ordered, converted=converted) or str(error)
+        raise _unfit(shown, convert_error(text, codec.schema) if converted else text) from None
     if directive != "Ignore":
         # a map in Go is written by its sorted keys
         unknown = decoded.unknown if scope.is_custom else sorted(decoded.unknown, key=None if converted else _members)
@@ -307,7 +311,20 @@ def _decoded(
     return decoded.tree
 
 
-def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -> None:
+def _first_mistake(codec: BodyReader, tree: Tree, *, converted: bool) -> str:
+    """What is said first of a tree that cannot be decoded, whose keys are in upstream's order;
+    empty when nothing is said of it.
+    """
+    try:
+        codec.decode(tree, converter=converted)
+    except DecodeError as error:
+        return str(error)
+    return ""
+
+
+def _interpreted(
+    scope: Scope, tree: Tree, name: str, show: Callable[[], str], directive: str, warnings: list[str],
+) -> None:
     """Take a patched object that is not plainly of the endpoint's kind for one, or say why that
     cannot be.
     """
@@ -320,17 +337,36 @@ def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -
         return
     # taken for upstream's own form, whose fields have other names: nothing is left
     if not tree.get("apiVersion"):
+        unknown = [f"unknown field {go_quote(field)}" for field in sorted(tree) if field not in ("apiVersion", "kind")]
+        if unknown and directive == "Strict":
+            raise _unfit(show(), f"strict decoding error: {', '.join(unknown)}")
+        warnings.extend(unknown if directive != "Ignore" else ())
         check_name("", name)
     if gvk != expected:
         codec = scope.reader(gvk)
         if codec is None:
             raise _unfit(show(), bodies.not_registered(gvk))
         try:
-            codec.decode({**tree})
+            decoded = codec.decode(orjson.loads(orjson.dumps(tree)))
         except DecodeError as error:
             raise _unfit(show(), str(error)) from None
-        raise _unfit(show(), bodies.no_conversion(gvk, expected))
+        converted = _of_this_version(scope, gvk, decoded.tree)
+        if converted is None:
+            raise _unfit(show(), bodies.no_conversion(gvk, expected))
+        tree.clear()
+        tree.update(converted)
     tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
+
+
+def _of_this_version(scope: Scope, gvk: GroupVersionKind, tree: Tree) -> Tree | None:
+    """What another version of the same resource is in that of the endpoint; None when it is another
+    resource.
+    """
+    kind, other = scope.kind, scope.services.resources.kind(gvk.group, gvk.version, scope.kind.plural)
+    if other is None or other.gvk != gvk or other.storage_resource != kind.storage_resource:
+        return None
+    stored = other.conversion.to_stored(tree) if other.conversion else tree
+    return kind.conversion.from_stored(stored) if kind.conversion else stored
 
 
 def _unfit(shown: str, why: str) -> APIError:

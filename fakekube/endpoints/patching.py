@@ -7,11 +7,10 @@ apiserver/pkg/endpoints/handlers/patch.go. Left out: CBOR.
 
 from typing import TYPE_CHECKING, Any, cast
 
-from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import as_told
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import apply_of
 from fakekube.endpoints.options import write_options
@@ -53,7 +52,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     apply = patch_type(request) == APPLY
     options = write_options(request, "PatchOptions", apply=apply)
     context = scope.context(info, request, "UPDATE", options)
-    context.patched, info.conditional = not apply, bool(version_named(info, request))
+    context.patched, context.by_patch, info.conditional = not apply, True, bool(version_named(info, request))
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
         fields = cast("FieldManager", scope.store.fields)
@@ -101,12 +100,6 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
     def placed(old: Tree | None) -> Tree:
         tree = transform(old)
         check_place(scope, tree, namespace, name)
-        uid = (tree.get("metadata") or {}).get("uid")
-        # a precondition in a PUT, a mistake in a patch
-        if old is not None and uid and uid != old["metadata"]["uid"]:
-            # the generic check, and the kind's
-            found = [field_errors.invalid("metadata.uid", uid, "field is immutable")] * 2
-            raise errors.invalid(scope.kind.group_kind, name, as_told(found, scope.minor, custom=scope.kind.custom))
         return tree
 
     return placed

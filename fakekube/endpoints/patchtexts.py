@@ -8,8 +8,7 @@ Upstream: evanphx/json-patch, fmt, and apimachinery/pkg/runtime/converter.go.
 import re
 from collections.abc import Iterable
 
-import orjson
-
+from fakekube.apimachinery.field_errors import go_json
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.patch.json_patch import unescaped
 from fakekube.schema.structural import Schema
@@ -30,12 +29,12 @@ def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, p
             level = touched
             for part in path.split("/")[1:-1]:
                 level = level.setdefault(unescaped(part), {})
-    return orjson.dumps(_sorted_where(in_go_order(patched, schema), touched)).decode()
+    return go_json(_sorted_where(in_go_order(patched, schema), touched))
 
 
 def custom_text(patched: Tree) -> str:
     """A patched custom object as JSON: it is a Go map, and all its keys are sorted."""
-    return orjson.dumps(patched, option=orjson.OPT_SORT_KEYS).decode()
+    return go_json(patched, sort_keys=True)
 
 
 def in_go_order(value: Json, schema: Schema | None) -> Json:
@@ -83,10 +82,10 @@ def convert_error(text: str, schema: Schema | None = None) -> str:
     source, number, path, target = match.groups()
     node = _node_at(schema, (path or "").split(".")[1:], target)
     given = _kind(source, number)
+    if target.startswith("map[") or target.endswith(".ResourceList"):
+        return f"cannot restore map from {given}"
     if node is not None and (node.int_or_string or node.name.endswith(DECODED_BY_THEMSELVES)):
         return f"json: cannot unmarshal {source}{f' {number}' if number else ''} into Go value of type {target}"
-    if target.startswith("map["):
-        return f"cannot restore map from {given}"
     if target.startswith("[]"):
         return f"cannot restore slice from {given}"
     kind = _go_kind(node, target)

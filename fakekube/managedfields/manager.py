@@ -55,15 +55,17 @@ class FieldManager:
         metadata: Schema | None = None,
         reset_fields: ResetFields | None = None,
         sibling: Callable[[str], Schema | None] | None = None,
+        is_registered: Callable[[str], bool] = lambda _: True,
     ) -> None:
         """``sibling`` gives the schema of another version, by its apiVersion, where versions may
-        know different fields.
+        know different fields. Entries in a version that is not registered are dropped.
         """
         self._api_version = api_version
         self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
         self._sibling = sibling
+        self._is_registered = is_registered
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
@@ -94,6 +96,8 @@ class FieldManager:
         stored, untouched = self._stored(live, sent, subresource)
         if old is not None and not stored:
             return
+        if stored and not all(map(self._is_of_known_version, stored)):
+            stored, untouched = [entry for entry in stored if self._is_of_known_version(entry)], False
         removed: FieldSet = {}
         try:
             if old is None and not stored:  # there is nobody to lose anything
@@ -133,6 +137,7 @@ class FieldManager:
         managed = entries.by_owner(_managed_fields(old))
         if not managed and old is not None:
             managed = self._before_first_apply(live, now, subresource)
+        managed = {owner: entry for owner, entry in managed.items() if self._is_of_known_version(entry)}
         metadata = config.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
             raise errors.bad_request("metadata.managedFields must be nil")
@@ -226,6 +231,10 @@ class FieldManager:
                 except TypedError:
                     return True
         return False
+
+    def _is_of_known_version(self, entry: Tree) -> bool:
+        version = entry.get("apiVersion", "")
+        return version == self._api_version or self._is_registered(version)
 
     def _stored(self, live: Json, sent: Json, subresource: str) -> tuple[Json, bool]:
         """The list of entries to start from, in its stored form, and whether it is exactly the one

@@ -169,7 +169,8 @@ class Kind:
     collects_dependents: bool = True  # False: a DELETE takes no notice of propagation policies
     # an annotation that is a field of the stored type upstream: metadata alone goes without it
     field_annotation: str = ""
-    # what its validation of updates looks at again in metadata, before 1.37
+    # what its validation of updates looks at again in metadata; since 1.37 it only tells whether a
+    # generateName keeps to the rule of the kind: "whole" without "unnamed"
     metadata_checks: tuple[str, ...] = ("update",)
     # where upstream keeps objects below /registry, which conflicts name; else the plural
     storage_path: str = ""

@@ -23,6 +23,7 @@ MAX_MANAGER_BYTES = 128
 MAX_SUBRESOURCE_BYTES = 256
 EMPTY = "must not be empty"
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 MANAGED = ("generation", "creationTimestamp", "deletionTimestamp")
 IMMUTABLE_FIELDS = (
     ("name", ""), ("namespace", ""), ("uid", ""), ("creationTimestamp", None), ("deletionTimestamp", None),
@@ -34,7 +35,10 @@ DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
     "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
 )
-GROUPS_WITH_FREE_FINALIZERS = ("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io")
+GROUPS_WITH_FREE_FINALIZERS = (
+    "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io", "node.k8s.io",
+    "policy",
+)
 
 
 def generate_name(base: str, rng: Rng) -> str:
@@ -65,7 +69,6 @@ def restore(meta: Tree, old_meta: Tree) -> None:
 
     A deletion that the stored object does not have stays in ``meta``: the validation refuses it.
     """
-    meta.pop("selfLink", None)
     for name in MANAGED:
         if name in old_meta:
             meta[name] = old_meta[name]
@@ -87,10 +90,7 @@ def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
     """What is wrong with the metadata of a new object, whose name has been generated already."""
     meta = obj["metadata"]
     name = meta.get("name", "")
-    found: list[FieldError] = []
-    if base := meta.get("generateName"):
-        path = "metadata.generateName"
-        found += field_errors.complaints(path, base, names.object_name_prefix(kind.name_rule, base))
+    found = _generate_name(meta, kind.name_rule)
     if not name:
         found.append(field_errors.required("metadata.name", "name or generateName is required"))
     else:
@@ -109,19 +109,23 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteCont
     if _is_as_before(meta, old_meta):
         return []
     name = meta.get("name", "")
-    whole = field_errors.complaints("metadata.name", name, names.path_segment(name)) + _whole(meta, kind, old_meta)
+    path_name = field_errors.complaints("metadata.name", name, names.path_segment(name))
+    rest = path_name + _whole(meta, kind, old_meta)
+    whole = _generate_name(meta, "path_segment") + rest
     changes = _changes(meta, old_meta)
     standard = _standard_finalizers(meta, kind)
-    if not (whole or changes or standard):
+    checks = ("update",) if ctx.subresource else kind.metadata_checks
+    checked = "whole" in checks and not kind.custom
+    named = _generate_name(meta, kind.name_rule) if checked and "unnamed" not in checks else []
+    if not (whole or changes or standard or named):
         return []
     changes += _parts(meta, old_meta)
     if kind.custom:
         return whole + changes + changes
     if ctx.minor >= validation.DECLARATIVE_SINCE:
-        return validation.distinct(whole + changes + standard)
-    checks = ("update",) if ctx.subresource else kind.metadata_checks
+        return validation.distinct(whole + changes + standard + named)
     again = changes + standard if "update" in checks else []
-    return whole + changes + again + (whole + standard if "whole" in checks else [])
+    return whole + changes + again + (named + rest + standard if checked else [])
 
 
 def _is_as_before(meta: Tree, old_meta: Tree) -> bool:
@@ -147,6 +151,12 @@ def _whole(meta: Tree, kind: Kind, old_meta: Mapping[str, Any]) -> list[FieldErr
     if finalizers := meta.get("finalizers"):
         found += _finalizers(finalizers, "metadata.finalizers")
     return found
+
+
+def _generate_name(meta: Tree, rule: str) -> list[FieldError]:
+    """A generateName by a rule for names: updates look at it too."""
+    base = meta.get("generateName")
+    return field_errors.complaints("metadata.generateName", base, names.object_name_prefix(rule, base)) if base else []
 
 
 def _parts(meta: Tree, seen: Mapping[str, Any]) -> list[FieldError]:
@@ -197,12 +207,17 @@ def _owner_references(references: list[Tree], path: str) -> list[FieldError]:
         if reference.get("controller"):
             current = f"{reference.get('kind', '')}/{reference.get('name', '')}"
             if controller:
-                found.append(field_errors.invalid(path, references, (
+                found.append(field_errors.invalid(path, [*map(_in_order, references)], (
                     'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{controller} and {current}")))
             else:
                 controller = current
     return found
+
+
+def _in_order(reference: Tree) -> Tree:
+    """An owner reference as upstream prints it."""
+    return {name: reference[name] for name in OWNER_FIELDS if name in reference}
 
 
 def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
@@ -220,7 +235,7 @@ def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
     ]
     if text == "v1" and reference.get("kind") == "Event":
         error = field_errors.invalid(
-            path, reference, f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner")
+            path, _in_order(reference), f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner")
         found.append(error._replace(before=error._replace(field=older)))
     return found
 
@@ -237,8 +252,10 @@ def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
 
 
 def _standard_finalizers(meta: Tree, kind: Kind) -> list[FieldError]:
-    """Built-ins take a finalizer without a domain only when it is one of upstream's own."""
+    """Most built-ins take a finalizer without a domain only when it is one of upstream's own."""
     if not meta.get("finalizers") or kind.custom or kind.group in GROUPS_WITH_FREE_FINALIZERS:
+        return []
+    if not kind.group and kind.kind == "Event":  # only that of the later group is looked at
         return []
     return [
         error for position, name in enumerate(meta["finalizers"])

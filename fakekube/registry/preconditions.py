@@ -13,29 +13,36 @@ from fakekube.registry.kind import Kind
 from fakekube.storage.record import Record
 
 
-def check_preconditions(kind: Kind, record: Record, uid: str, resource_version: str = "") -> None:
+def check_preconditions(
+    kind: Kind, record: Record, uid: str, resource_version: str = "", *, dry_run: bool = False,
+) -> None:
     """Raises Conflict, in storage's words, when the stored object is another one or has another
     version.
     """
     if uid and uid != record.uid:
-        raise uid_conflict(kind, record.namespace, record.name, uid, record.uid)
+        raise uid_conflict(kind, record.namespace, record.name, uid, record.uid, dry_run=dry_run)
     if resource_version and resource_version != str(record.revision):
         raise storage_conflict(kind, record.namespace, record.name, (
             f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
-            f"ResourceVersion in object meta: {record.revision}"))
+            f"ResourceVersion in object meta: {record.revision}"), dry_run=dry_run)
 
 
-def uid_conflict(kind: Kind, namespace: str, name: str, asked: str, found: str) -> APIError:
+def uid_conflict(
+    kind: Kind, namespace: str, name: str, asked: str, found: str, *, dry_run: bool = False,
+) -> APIError:
     """Conflict about an object that is another one than the caller wrote of."""
     why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
-    return storage_conflict(kind, namespace, name, why)
+    return storage_conflict(kind, namespace, name, why, dry_run=dry_run)
 
 
-def storage_conflict(kind: Kind, namespace: str, name: str, why: str) -> APIError:
-    """Conflict, in storage's words, about an object that is not as it would have to be."""
+def storage_conflict(kind: Kind, namespace: str, name: str, why: str, *, dry_run: bool = False) -> APIError:
+    """Conflict, in storage's words, about an object that is not as it would have to be.
+
+    A dry run is refused before the storage puts its prefix before the key.
+    """
     resource = kind.group_resource
     path = f"{kind.group}/{kind.plural}" if kind.custom else kind.storage_path or kind.plural
-    key = "/".join(part for part in ("/registry", path, namespace, name) if part)
+    key = ("" if dry_run else "/registry") + "".join(f"/{part}" for part in (path, namespace, name) if part)
     return errors.conflict(resource, name, (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
 

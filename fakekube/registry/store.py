@@ -246,7 +246,7 @@ class Store:
         obj = transform(None)
         meta = write.own_metadata(self.kind, obj, namespace)
         if uid := meta.get("uid"):
-            raise preconditions.uid_conflict(self.kind, namespace, name, uid, "")
+            raise preconditions.uid_conflict(self.kind, namespace, name, uid, "", dry_run=ctx.dry_run)
         ctx.operation = "CREATE"
         if not ctx.dry_run:
             # of an object that is gone: upstream takes no notice of it

@@ -64,7 +64,12 @@ class Stores:
 
             return FieldManager(schema, kind.api_version, kind=kind.kind, reset_fields=own, sibling=sibling)
         resets = reset_fields_of(schema, status_keeps_metadata=kind.status_keeps_metadata, declared=kind.reset_fields)
-        return FieldManager(schema, kind.api_version, reset_fields=resets)
+
+        def is_registered(api_version: str) -> bool:
+            group, _, version = api_version.rpartition("/")
+            return self._definitions.schema(GroupVersionKind(group, version, kind.kind)) is not None
+
+        return FieldManager(schema, kind.api_version, reset_fields=resets, is_registered=is_registered)
 
     def _forget(self, kind: Kind, _last: bool) -> None:
         self._stores.pop((kind.group, kind.version, kind.plural), None)

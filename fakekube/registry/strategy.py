@@ -75,6 +75,7 @@ class WriteContext:
     dry_run: bool = False
     # the object was made from the stored one, and shares with it what a patch left alone
     patched: bool = False
+    by_patch: bool = False  # by one of any kind, apply among them
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
     # texts for Warning headers, in order, may repeat

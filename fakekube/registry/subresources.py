@@ -44,7 +44,7 @@ async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, bindi
     while True:
         record = store.find(namespace, name)
         old = store.load(record)
-        _check_bindable(store, record, old, meta)
+        _check_bindable(store, record, old, meta, dry_run=ctx.dry_run)
         pod = _bound(old, target["name"], meta, ctx)
         if ctx.dry_run:
             return success()
@@ -68,8 +68,9 @@ def _check_target(target: Tree, minor: int) -> None:
         raise errors.raw(field_errors.aggregate(found))
 
 
-def _check_bindable(store: Store, record: Record, pod: Tree, meta: Tree) -> None:
-    preconditions.check_preconditions(store.kind, record, meta.get("uid", ""), meta.get("resourceVersion", ""))
+def _check_bindable(store: Store, record: Record, pod: Tree, meta: Tree, *, dry_run: bool) -> None:
+    preconditions.check_preconditions(
+        store.kind, record, meta.get("uid", ""), meta.get("resourceVersion", ""), dry_run=dry_run)
     name, subject = record.name, GroupResource("", "pods/binding")
     if "deletionTimestamp" in pod["metadata"]:
         raise errors.conflict(subject, name, f"pod {name} is being deleted, cannot be assigned to a host")

@@ -208,11 +208,15 @@ def check_new_version(_: WriteRules, write: Write) -> None:
 
 
 def check_identity(rules: WriteRules, write: Write) -> None:
-    """Whether it is still the object that the body speaks of. Raises Conflict."""
+    """Whether it is still the object that the body speaks of. Raises Conflict.
+
+    The uid is a precondition in a PUT only: in a patch another one is a change that is not allowed.
+    """
     assert write.record is not None, "an update has seen an object"
     meta = write.tree["metadata"]
     objectmeta.dedupe_owner_references(meta, write.ctx)
-    preconditions.check_preconditions(rules.kind, write.record, meta.get("uid", ""))
+    if not write.ctx.by_patch:
+        preconditions.check_preconditions(rules.kind, write.record, meta.get("uid", ""), dry_run=write.ctx.dry_run)
 
 
 def default_changed(rules: WriteRules, write: Write) -> None:
@@ -253,6 +257,8 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
     assert old is not None, "an update has seen an object"
     meta, old_meta = obj["metadata"], old["metadata"]
     objectmeta.restore(meta, old_meta)
+    if not ctx.dry_run:  # what is stored has none
+        meta.pop("selfLink", None)
     strategy = _strategy_for(rules, write.subresource)
     if write.subresource == "status":
         if kind.status_keeps_metadata:

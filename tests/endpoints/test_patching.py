@@ -78,6 +78,25 @@ async def test_unknown_kind_of_patch(api: Api) -> None:
             422,
             'ConfigMap "a" is invalid: metadata.uid: Invalid value: "mine": field is immutable',
         ),
+        (
+            MERGE,
+            b'{"metadata":{"uid":"mine"},"data":{"":"v"}}',
+            422,
+            ('ConfigMap "a" is invalid: [metadata.uid: Invalid value: "mine": field is immutable, data[]: Invalid value: "": a '
+             "valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
+             "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')]"),
+        ),
+        (
+            MERGE,
+            b'{"metadata":{"uid":"mine","resourceVersion":"1"}}',
+            409,
+            ('Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to '
+             "the latest version and try again"),
+        ),
+        (
+            STRATEGIC, b'{"metadata":{"labels":1}}', 422,
+            ' "" is invalid: patch: Invalid value: "map[metadata:map[labels:1]]": cannot restore map from int64',
+        ),
         (STRATEGIC, b'{"data":[1]}', 422, ' "" is invalid: patch: Invalid value: "map[data:[1]]": cannot restore map from slice'),
     ],
 )
@@ -338,6 +357,58 @@ async def test_values_that_cannot_be_converted(api: Api, spec: dict[str, object]
     assert answer.message.endswith(text)
 
 
+@pytest.mark.parametrize(("media", "body", "text"), [
+    (MERGE, {"metadata": {"name": -1}, "binaryData": {"a": "YQ"}}, "illegal base64 data at input byte 0"),
+    (JSON_PATCH, [{"op": "add", "path": "/metadata/name", "value": 1}, {"op": "add", "path": "/binaryData", "value": {"a": "Y"}}],
+     "illegal base64 data at input byte 0"),
+    (STRATEGIC, {"data": {"a": 1}, "metadata": {"labels": []}}, "cannot restore map from slice"),
+])
+async def test_the_first_of_several_mistakes(api: Api, media: str, body: Any, text: str) -> None:
+    """Given a patch with several mistakes / when it is sent / then that is told which comes first:
+    in the patched object as it is quoted, or for a strategic merge in the fields of Go's type.
+    """
+    await make(api)
+    assert (await api.patch(f"{CONFIG_MAPS}/a", body, media)).message.endswith(text)
+
+
+async def test_what_a_patch_brings_is_quoted_as_it_is_spelled(api: Api) -> None:
+    """Given a patched object that cannot be read / when it is quoted / then the values of a JSON
+    patch have their keys as they came, and what HTML could trip over is escaped.
+    """
+    await make(api)
+    body = [{"op": "add", "path": "/data", "value": {"z": "<", "a": 1}}]
+    assert r'\"data\":{\"z\":\"\\u003c\",\"a\":1}' in (await api.patch(f"{CONFIG_MAPS}/a", body, JSON_PATCH)).message
+    merged = await api.patch(f"{CONFIG_MAPS}/a", {"data": {"z": "&", "a": 1}})
+    assert r'\"data\":{\"a\":1,\"k\":\"v\",\"z\":\"\\u0026\"}' in merged.message
+
+
+async def test_a_patch_may_speak_of_another_version(api: Api) -> None:
+    """Given an object of a kind with two versions / when a patch says that it is of the other one /
+    then what comes of it is read as such, and answered in the version of the URL.
+    """
+    path, name = "/apis/autoscaling/{}/namespaces/t/horizontalpodautoscalers", "/a?dryRun=All"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}
+    spec = {"maxReplicas": 3, "scaleTargetRef": target, "metrics": [{"type": "Resource", "resource": {
+        "name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}}]}
+    assert (await api("POST", path.format("v2"), {"metadata": {"name": "a"}, "spec": spec})).status == 201
+    newer = await api.patch(path.format("v2") + name, {"apiVersion": "autoscaling/v1", "spec": {"maxReplicas": 7}})
+    assert (newer.status, newer.tree["apiVersion"], newer.tree["spec"]["maxReplicas"]) == (200, "autoscaling/v2", 7)
+    assert newer.tree["spec"]["metrics"][0]["resource"]["name"] == "cpu"
+    older = await api.patch(path.format("v1") + name, {"apiVersion": "autoscaling/v2"})
+    assert (older.status, older.tree["apiVersion"]) == (200, "autoscaling/v1")
+    assert older.tree["spec"]["targetCPUUtilizationPercentage"] == 80
+
+
+async def test_amounts_that_are_no_map_cannot_be_converted(api: Api) -> None:
+    """Given a text where a map of amounts should be / when a strategic merge brings it / then the
+    converter wants a map, although its Go type has a name of its own.
+    """
+    await api("POST", "/api/v1/namespaces/t/limitranges", {"metadata": {"name": "a"}, "spec": {"limits": []}})
+    patch = {"spec": {"limits": [{"type": "Container", "defaultRequest": "x"}]}}
+    answer = await api("PATCH", "/api/v1/namespaces/t/limitranges/a", patch, {"content-type": STRATEGIC})
+    assert answer.message.endswith("cannot restore map from string")
+
+
 async def test_applied_values_that_cannot_be_converted(api: Api) -> None:
     """Given a text that is no amount / when it is applied / then 500 says which object could not be
     converted, and why.
@@ -440,3 +511,18 @@ async def test_whole_numbers_with_a_point_are_whole_in_a_strategic_merge_alone(a
         assert (port["port"], port["targetPort"], type(port["targetPort"])) == (8080, 81, int)
     else:
         assert "cannot unmarshal number 81.0 into Go struct field ServicePort.spec.ports.targetPort" in answer.message
+
+
+async def test_a_patch_that_takes_the_api_version_away(api: Api) -> None:
+    """Given a patch after which an object has no apiVersion / when it is sent / then it is taken
+    for upstream's own form, which knows none of the fields: that is an error, a warning or nothing.
+    """
+    await make(api)
+    patch, url = {"apiVersion": ""}, f"{CONFIG_MAPS}/a?fieldValidation="
+    strict = await api.patch(f"{url}Strict", patch)
+    assert (strict.status, strict.message.rpartition('}": ')[2]) == (
+        422, 'strict decoding error: unknown field "data", unknown field "metadata"')
+    for directive, told in (("Warn", True), ("Ignore", False)):
+        answer = await api.patch(url + directive, patch)
+        assert answer.message == "the name of the object (a based on URL) was undeterminable: name must be provided"
+        assert any("metadata" in text for text in answer.warnings) is told

@@ -333,13 +333,15 @@ async def test_limit_ranges_get_a_name(api: Api) -> None:
 ])
 async def test_where_an_object_is_kept(api: Api, path: str, folder: str) -> None:
     """Given an object / when a PUT names another uid / then the Conflict names the key of the one
-    that is stored.
+    that is stored, in a dry run without the prefix of the storage.
     """
     spec = {"group": "a", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
     body = {"metadata": {"name": "v1.a"}, "spec": spec}
     made = (await api("POST", f"/{path}", body)).tree
     answer = await api("PUT", f"/{path}/v1.a", {**made, "metadata": {**made["metadata"], "uid": "u"}})
     assert f"Key: /registry/{folder}/v1.a, " in answer.message
+    tried = await api("PUT", f"/{path}/v1.a?dryRun=All", {**made, "metadata": {**made["metadata"], "uid": "u"}})
+    assert tried.message == answer.message.replace("/registry/", "/")
 
 
 async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:
@@ -365,3 +367,37 @@ async def test_a_dry_run_leaves_versions_to_storage(api: Api) -> None:
     media = {"content-type": "application/apply-patch+yaml"}
     applied = await api("PATCH", f"{CONFIG_MAPS}/a?dryRun=All&fieldManager=m", body, media)
     assert [answer.tree["metadata"]["resourceVersion"] for answer in (posted, applied)] == ["5", "5"]
+
+
+async def test_a_dry_run_echoes_a_self_link(api: Api) -> None:
+    """Given an object / when it is updated with a selfLink / then a dry run shows it, and a real
+    write does not.
+    """
+    path = "/api/v1/namespaces/t/configmaps"
+    made = (await api("POST", path, {"metadata": {"name": "a"}})).tree
+    linked = {**made, "metadata": {**made["metadata"], "selfLink": "/x"}}
+    assert (await api("PUT", f"{path}/a?dryRun=All", linked)).tree["metadata"]["selfLink"] == "/x"
+    assert "selfLink" not in (await api("PUT", f"{path}/a", linked)).tree["metadata"]
+
+
+async def test_entries_of_removed_versions_are_dropped(api: Api) -> None:
+    """Given an object that brings owners of a version that its kind has no more / when it is made /
+    then they are gone, and those of a version that the kind has stay.
+    """
+    fields = {"f:metadata": {"f:labels": {"f:z": {}}}}
+    entry = {"manager": "m", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": fields}
+    entries = [{**entry, "apiVersion": version} for version in ("x/y/z", "apps/v1", "v1")]
+    body = {"metadata": {"name": "a", "managedFields": entries}, "data": {"k": "v"}}
+    made = (await api("POST", "/api/v1/namespaces/t/configmaps", body)).tree
+    assert {found["apiVersion"] for found in made["metadata"]["managedFields"]} == {"v1"}
+
+
+async def test_what_cannot_be_converted_is_told_before_unknown_fields(api: Api) -> None:
+    """Given a body of another kind with fields that it has not / when it is posted / then the
+    conversion fails, whatever is to be said of unknown fields.
+    """
+    for directive in ("Strict", "Warn"):
+        body = {"kind": "Pod", "apiVersion": "v1", "x": 1}
+        answer = await api("POST", f"/api/v1/namespaces/t/configmaps?fieldValidation={directive}", body)
+        assert (answer.status, answer.warnings) == (400, [])
+        assert answer.message.endswith("converting (v1.Pod) to (core.ConfigMap): unknown conversion")

@@ -45,3 +45,20 @@ def test_ownership_stays_where_an_owners_version_lacks_a_field() -> None:
     assert written(by_version="example.com/v0", sibling=of_fields("a")) == moved
     assert written(by_version="example.com/v2", sibling=of_fields("a")) == moved
     assert written(by_version="example.com/v1", sibling=None) == moved
+
+
+def test_owners_of_a_version_that_is_not_registered_are_dropped() -> None:
+    """Given owners of two versions of which one is registered / when somebody else updates or
+    applies / then the other's entry is gone.
+    """
+    manager = FieldManager(
+        of_fields("a", "b"), "example.com/v2", kind="Widget", is_registered=lambda version: version == "example.com/v1")
+    entries = [
+        {"manager": name, "operation": "Update", "apiVersion": f"example.com/{name}", "time": T0, "fieldsType": "FieldsV1",
+         "fieldsV1": {"f:spec": {"f:b": {}}}} for name in ("v0", "v1")]
+    live = {**widget(a="1", b="2"), "metadata": {"name": "w", "managedFields": entries}}
+    new = widget(a="3", b="2")
+    manager.update(live, new, manager="new", now=T1)
+    assert [found["manager"] for found in new["metadata"]["managedFields"]] == ["v1", "new"]
+    applied = manager.apply(live, widget(a="1"), manager="new", now=T1)
+    assert {found["manager"] for found in applied["metadata"]["managedFields"]} == {"v1", "new"}

@@ -295,7 +295,7 @@ def test_what_no_update_changes_is_put_back() -> None:
     """Given a body, when what is the server's is put back, then a generation, a creation and a
     deletion are the stored ones, and only a deletion that the stored one has not stays, to be told.
     """
-    meta: Tree = {"name": "a", "selfLink": "x", "generation": 9, "creationTimestamp": "t", "deletionTimestamp": "u"}
+    meta: Tree = {"name": "a", "generation": 9, "creationTimestamp": "t", "deletionTimestamp": "u"}
     metadata.restore(meta, {"creationTimestamp": "c"})
     assert meta == {"name": "a", "creationTimestamp": "c", "deletionTimestamp": "u"}
     meta = {"name": "a", "deletionGracePeriodSeconds": 7}

@@ -1,7 +1,7 @@
 """The resources of apps. Upstream: pkg/registry/apps/rest/storage_apps.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import ALL, ALWAYS, SCALE, SPEC_TEMPLATE, STATUS, WHOLE_AND_UPDATE, Group, Resource
+from fakekube.apis.declaration import ALL, ALWAYS, SCALE, SPEC_TEMPLATE, STATUS, WHOLE_AND_UPDATE, WHOLE_UNNAMED, Group, Resource
 
 GROUP = Group(
     "apps",
@@ -53,7 +53,7 @@ GROUP = Group(
             plural="statefulsets",
             kind="StatefulSet",
             pod_template=SPEC_TEMPLATE,
-            metadata_checks=WHOLE_AND_UPDATE,
+            metadata_checks=WHOLE_UNNAMED,
             strategy=late.strategy("apps.statefulset"),
             printer=late.printer("apps.printers:STATEFUL_SET"),
             short_names=("sts",),

@@ -1,7 +1,7 @@
 """The resources of batch. Upstream: pkg/registry/batch/rest/storage_batch.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import ALL, ALWAYS, SPEC_TEMPLATE, STATUS, WHOLE_AND_UPDATE, Group, Resource
+from fakekube.apis.declaration import ALL, ALWAYS, SPEC_TEMPLATE, STATUS, WHOLE_UNNAMED, Group, Resource
 from fakekube.apis.selecting import number, selectable
 
 GROUP = Group(
@@ -27,7 +27,7 @@ GROUP = Group(
                 "set propagationPolicy=Orphan to suppress this warning"
             ),
             pod_template=SPEC_TEMPLATE,
-            metadata_checks=WHOLE_AND_UPDATE,
+            metadata_checks=WHOLE_UNNAMED,
             strategy=late.strategy("batch.job"),
             selectable=selectable(
                 unknown='field label "{label}" not supported for Job',

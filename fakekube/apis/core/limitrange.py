@@ -5,11 +5,21 @@ admission/limit_ranger.py.
 """
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import FieldError, child, duplicate, forbidden, index, invalid, key, required
+from fakekube.apimachinery.field_errors import (
+    FieldError,
+    child,
+    complaints,
+    duplicate,
+    forbidden,
+    index,
+    invalid,
+    key,
+    required,
+    typed,
+)
 from fakekube.apimachinery.quantity import Quantity
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
-from fakekube.apis.checks import ruled
 from fakekube.apis.core.podresources import HUGE_PAGES
 from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import (
@@ -55,12 +65,13 @@ class LimitRangeStrategy(Strategy):
         for number, limit in enumerate((obj.get("spec") or {}).get("limits") or ()):
             path, kind = index("spec.limits", number), limit.get("type", "")
             where = child(path, "type")
-            texts = ruled(where, kind, names.qualified_name)
+            shown = typed(kind)
+            texts = names.qualified_name(kind)
             if not texts and "/" not in kind and kind not in TYPES:
-                texts = [invalid(where, kind, "must be a standard limit type or fully qualified")]
-            found += texts
+                texts = ["must be a standard limit type or fully qualified"]
+            found += complaints(where, shown, texts)
             if kind in seen:
-                found.append(duplicate(where, kind))
+                found.append(duplicate(where, shown))
             seen.add(kind)
             found += _limit(path, limit, kind)
         return found

@@ -62,6 +62,11 @@ class NodeStrategy(Strategy):
         if name in spec and name not in (old or {}).get("spec", ()) and not ctx.cluster.gate(gate):
             del spec[name]
 
+    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        super().prepare_for_status_update(obj, old, ctx)
+        if "config" not in (old.get("status") or {}) and "config" in (obj.get("status") or {}):
+            obj["status"] = {name: value for name, value in obj["status"].items() if name != "config"}
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, status = obj["spec"], obj["status"]
         found = _avoided_pods(obj["metadata"].get("annotations") or {}, "metadata.annotations")
@@ -73,8 +78,8 @@ class NodeStrategy(Strategy):
         if unread is not None and len(ranges) > 1:
             text = f"{NOT_DUAL}:invalid CIDR[{unread}]: <nil> (invalid CIDR address: {ranges[unread]})"
             found.append(FieldError("Internal error", "spec.podCIDRs", None, text))
-        families = [":" in text for text in ranges]
-        if len(dict.fromkeys(families)) != len(families):
+        dual = unread is None and len({":" in text for text in ranges}) == 2
+        if len(ranges) > 2 or (len(ranges) == 2 and not dual):
             what = "may specify no more than one CIDR for each IP family"
             found.append(field_errors.invalid("spec.podCIDRs", ranges, what))
         return found

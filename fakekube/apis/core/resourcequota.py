@@ -5,7 +5,7 @@ admission/resource_quota.py.
 """
 
 from fakekube.apimachinery import quantity
-from fakekube.apimachinery.field_errors import FieldError, invalid, key, required
+from fakekube.apimachinery.field_errors import FieldError, invalid, key, required, typed
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE
 from fakekube.apis.base import StatusStrategy
@@ -17,6 +17,7 @@ from fakekube.apis.core.resource_requirements import (
     validate_amount,
     validate_resource_name,
 )
+from fakekube.apis.internals import internal
 from fakekube.registry.strategy import WriteContext
 
 COMPUTE = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
@@ -83,7 +84,7 @@ def _spec(spec: Tree) -> list[FieldError]:
         found += [invalid("spec.scopes", scopes, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
     found += _conflicts(scopes, scopes, "spec.scopes")
     if "scopeSelector" in spec:
-        found += _selector(spec["scopeSelector"], hard, scopes)
+        found += _selector(spec["scopeSelector"], hard, spec.get("scopes"))
     return found
 
 
@@ -114,21 +115,22 @@ def _resource(name: str, amount: str, path: str) -> list[FieldError]:
     return found + validate_amount(name, amount, path)
 
 
-def _conflicts(given: list[str], shown: list[str], path: str) -> list[FieldError]:
+def _conflicts(given: list[str], shown: list[str] | None, path: str) -> list[FieldError]:
     return [invalid(path, shown, "conflicting scopes") for pair in PAIRS if all(scope in given for scope in pair)]
 
 
-def _selector(selector: Tree, hard: Tree, scopes: list[str]) -> list[FieldError]:
+def _selector(selector: Tree, hard: Tree, scopes: list[str] | None) -> list[FieldError]:
     path, found, given = "spec.scopeSelector.matchExpressions", [], []
     for requirement in selector.get("matchExpressions") or ():
         scope, operator = requirement.get("scopeName", ""), requirement.get("operator", "")
         values = requirement.get("values") or []
         given.append(scope)
         if scope not in SCOPES:
-            found.append(invalid(f"{path}.scopeName", scope, "unsupported scope"))
-        found += [invalid(path, selector, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
+            found.append(invalid(f"{path}.scopeName", typed(scope), "unsupported scope"))
+        shown = internal("ScopeSelector", selector)
+        found += [invalid(path, shown, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
         if scope in EXISTENCE_SCOPES and operator != "Exists":
-            found.append(invalid(f"{path}.operator", operator, ONLY_EXISTS))
+            found.append(invalid(f"{path}.operator", typed(operator), ONLY_EXISTS))
         if operator in ("In", "NotIn"):
             if not values:
                 text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
@@ -138,7 +140,7 @@ def _selector(selector: Tree, hard: Tree, scopes: list[str]) -> list[FieldError]
                 text = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
                 found.append(invalid(f"{path}.values", values, text))
         else:
-            found.append(invalid(f"{path}.operator", operator, "not a valid selector operator"))
+            found.append(invalid(f"{path}.operator", typed(operator), "not a valid selector operator"))
     return found + _conflicts(given, scopes, path)
 
 

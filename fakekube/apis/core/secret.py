@@ -8,7 +8,7 @@ import base64
 import json
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, invalid, key, required, too_long
+from fakekube.apimachinery.field_errors import FieldError, invalid, key, required, too_long, typed
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable
 from fakekube.apis.checks import ruled
@@ -45,7 +45,8 @@ class SecretStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the type stays, and the data of an immutable one."""
-        return immutable("type", obj.get("type"), old.get("type")) + frozen(obj, old, "data") + self.validate(obj, ctx)
+        types = [typed(tree.get("type", "")) for tree in (obj, old)]
+        return immutable("type", *types) + frozen(obj, old, "data") + self.validate(obj, ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """A pair for TLS should hold certificates; whether they fit is not looked at."""

@@ -96,9 +96,11 @@ def test_an_owner_must_be_whole() -> None:
 def test_there_is_one_controller() -> None:
     """Given two owners that both control, when created, then the text names both."""
     owners = [
-        {"apiVersion": "v1", "kind": "Secret", "name": name, "uid": name, "controller": True} for name in ("x", "y")
+        {"apiVersion": "v1", "controller": True, "kind": "Secret", "name": name, "uid": name} for name in ("x", "y")
     ]
     (found,) = hooks.create(config_map(ownerReferences=owners)).errors
+    assert found.startswith(
+        'metadata.ownerReferences: Invalid value: [{"apiVersion":"v1","kind":"Secret","name":"x","uid":"x","controller":true},')
     assert found.endswith(
         'Only one reference can have Controller set to true. Found "true" in references for Secret/x and Secret/y')
 
@@ -116,7 +118,7 @@ def test_an_update_cannot_touch_what_the_server_manages() -> None:
     immutable; times come back.
     """
     old = hooks.create(config_map()).obj
-    changed = {**old, "metadata": {**old["metadata"], "creationTimestamp": "2020-01-01T00:00:00Z", "selfLink": "/x"}}
+    changed = {**old, "metadata": {**old["metadata"], "creationTimestamp": "2020-01-01T00:00:00Z"}}
     outcome = hooks.update(old, changed)
     assert not outcome.errors
     assert outcome.obj["metadata"] == old["metadata"]
@@ -125,6 +127,36 @@ def test_an_update_cannot_touch_what_the_server_manages() -> None:
     deleted = {**old, "metadata": {**old["metadata"], "deletionTimestamp": hooks.NOW}}
     (found,) = hooks.update(old, deleted).errors
     assert found == f'metadata.deletionTimestamp: Invalid value: "{hooks.NOW}": field is immutable'
+
+
+@pytest.mark.parametrize(("body", "texts"), [
+    (config_map(), ["may not contain '/'", SUBDOMAIN]),
+    ({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a"}, "spec": {"limits": []}},
+     ["may not contain '/'", SUBDOMAIN]),
+    ({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}}, ["may not contain '/'"]),
+])
+def test_an_update_looks_at_generate_name(body: dict[str, Any], texts: list[str]) -> None:
+    """Given a stored object, when an update gives it a bad generateName, then it is refused as a
+    part of a path, and by the rule of those kinds that look at their metadata again.
+    """
+    old = hooks.create(body).obj
+    changed = {**old, "metadata": {**old["metadata"], "generateName": "A.b/c"}}
+    assert hooks.update(old, changed).errors == [f'metadata.generateName: Invalid value: "A.b/c": {text}' for text in texts]
+
+
+@pytest.mark.parametrize("body", [
+    {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"},
+    {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "a"},
+    {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": {"minAvailable": 1}},
+])
+def test_some_kinds_take_any_finalizer(body: dict[str, Any]) -> None:
+    """Given a kind with upstream's generic rules for metadata, when a finalizer has no domain, then
+    it is taken at creation and in an update.
+    """
+    old = hooks.create({**body, "metadata": {"name": "a", "finalizers": ["plain"]}})
+    assert not old.errors
+    changed = {**old.obj, "metadata": {**old.obj["metadata"], "finalizers": ["other"]}}
+    assert not hooks.update(old.obj, changed).errors
 
 
 def test_no_finalizer_comes_to_what_is_being_deleted() -> None:

@@ -310,6 +310,17 @@ def test_a_nodes_range_of_pods_has_two_names(spec, expected):
     assert created(node.STRATEGY, named({"spec": spec}))["spec"] == expected
 
 
+def test_a_node_gets_no_config_by_its_status():
+    """Given a node / when its status says which configuration it has / then that is dropped, unless
+    the node has one from before.
+    """
+    old = created(node.STRATEGY, named({"spec": {}}))
+    told = {"status": {"config": {"error": "x"}, "phase": "Running"}}
+    assert "config" not in status_changed(node.STRATEGY, old, told)[0]["status"]
+    before = {**old, "status": {**old["status"], "config": {"error": "y"}}}
+    assert status_changed(node.STRATEGY, before, told)[0]["status"]["config"] == {"error": "x"}
+
+
 def test_a_nodes_address_is_told_when_it_is_there_twice():
     """Given an address twice / when the status is written / then the second is told with its type.
     """
