@@ -25,6 +25,7 @@ from fakekube.apis.core.storage_systems import (
     validate_no_backsteps,
     validate_storage_system,
 )
+from fakekube.apis.core.volumes_validation import PATHS
 from fakekube.apis.internals import changed_lines, internal
 from fakekube.registry.strategy import WriteContext
 
@@ -43,6 +44,7 @@ DEPRECATED = {
     "storageos": "deprecated in v1.22, non-functional in v1.25+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
+NOT_INLINE = "may not be specified in the context of inline volumes"
 RENEWED_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -67,11 +69,7 @@ class PersistentVolumeStrategy(StatusStrategy):
         if not spec.get("persistentVolumeReclaimPolicy"):
             spec["persistentVolumeReclaimPolicy"] = "Retain"
         spec.setdefault("volumeMode", "Filesystem")
-        round_amounts(spec.get("capacity") or {})
-        for source, fields in VOLUME_FIELDS.items():
-            if source in spec:
-                for name, value in fields.items():
-                    spec[source].setdefault(name, value)
+        default_sources(spec)
 
     def new_status(self, obj: Tree, ctx: WriteContext) -> Tree:
         """Not available yet, since now."""
@@ -95,7 +93,7 @@ class PersistentVolumeStrategy(StatusStrategy):
         found = access_mode_errors("spec.accessModes", spec, "") + _capacity(spec.get("capacity"))
         policy = spec["persistentVolumeReclaimPolicy"]
         found += one_of("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES)
-        found += _reach(spec, "spec.nodeAffinity") + _source(spec, obj["metadata"].get("name", ""))
+        found += _reach(spec, "spec.nodeAffinity") + _source(spec, obj["metadata"].get("name", ""), "spec")
         if spec.get("storageClassName"):
             found += ruled("spec.storageClassName", spec["storageClassName"], names.dns1123_subdomain)
         found += one_of("spec.volumeMode", spec["volumeMode"], VOLUME_MODES)
@@ -137,6 +135,37 @@ class PersistentVolumeStrategy(StatusStrategy):
             f"spec.{shown.get(name, name)}: {text}" for name, text in DEPRECATED.items() if name in spec]
 
 
+def default_sources(spec: Tree) -> None:
+    """The defaults of a volume's capacity and source, wherever the spec stands."""
+    round_amounts(spec.get("capacity") or {})
+    for source, fields in VOLUME_FIELDS.items():
+        if source in spec:
+            for name, value in fields.items():
+                spec[source].setdefault(name, value)
+
+
+def inline_spec_errors(spec: Tree, path: str) -> list[FieldError]:
+    """What is wrong with the spec of a volume that an attachment has in place of the name of one:
+    it is a CSI driver's, and what concerns claims is left out.
+    """
+    found = [forbidden(child(path, name), NOT_INLINE) for name in ("claimRef", "capacity") if spec.get(name) is not None]
+    if "csi" not in spec:
+        found.append(required(child(path, "csi"), "has to be specified in the context of inline volumes"))
+    found += access_mode_errors(child(path, "accessModes"), spec, "")
+    if spec.get("persistentVolumeReclaimPolicy", "Retain") not in ("", "Retain"):
+        text = "may only be Retain in the context of inline volumes"
+        found.append(forbidden(child(path, "persistentVolumeReclaimPolicy"), text))
+    if "nodeAffinity" in spec:
+        found.append(forbidden(child(path, "nodeAffinity"), NOT_INLINE))
+    found += _source(spec, "", path)
+    if spec.get("storageClassName"):
+        found.append(forbidden(child(path, "storageClassName"), NOT_INLINE))
+    if spec.get("volumeMode", "Filesystem") != "Filesystem":
+        text = "may not specify volumeMode other than Filesystem in the context of inline volumes"
+        found.append(forbidden(child(path, "volumeMode"), text))
+    return found
+
+
 def _capacity(capacity: Tree | None) -> list[FieldError]:
     found = [] if capacity else [required("spec.capacity")]
     if list(capacity or ()) != ["storage"]:
@@ -147,19 +176,19 @@ def _capacity(capacity: Tree | None) -> list[FieldError]:
     return found
 
 
-def _source(spec: Tree, name: str) -> list[FieldError]:
+def _source(spec: Tree, name: str, at: str) -> list[FieldError]:
     given = [kind for kind in SOURCES if kind in spec]
     if not given:
-        return [required("spec", "must specify a volume type")]
+        return [required(at, "must specify a volume type")]
     first, *others = given
-    source, path, found = spec[first], child("spec", first), list[FieldError]()
+    source, path, found = spec[first], child(at, PATHS.get(first, first)), list[FieldError]()
     if first == "hostPath":
         found += validate_host_path(source, path)
     elif first == "local":
         text = source.get("path")
         found += validate_no_backsteps(text, child(path, "path")) if text else [required(child(path, "path"))]
         if "nodeAffinity" not in spec:
-            found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
+            found.append(required(child(at, "nodeAffinity"), "Local volume requires node affinity"))
     elif first == "csi":
         found += _csi(source, path)
     else:
@@ -169,11 +198,11 @@ def _source(spec: Tree, name: str) -> list[FieldError]:
             found.insert(0 if portal else 1, invalid(child(path, "targetportal"), portal, TOO_LONG_TOGETHER))
     shown = {"cephfs": "cephFS"}
     for kind in others:
-        found += (validate_storage_system(kind, spec[kind], child("spec", kind), persistent=True) if kind == "flexVolume"
-                  else [forbidden(child("spec", shown.get(kind, kind)), "may not specify more than 1 volume type")])
-    if first == "hostPath" and _is_root(source.get("path", "")) and spec["persistentVolumeReclaimPolicy"] == "Recycle":
+        found += (validate_storage_system(kind, spec[kind], child(at, kind), persistent=True) if kind == "flexVolume"
+                  else [forbidden(child(at, shown.get(kind, kind)), "may not specify more than 1 volume type")])
+    if first == "hostPath" and _is_root(source.get("path", "")) and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
         what = "may not be 'recycle' for a hostPath mount of '/'"
-        found.append(forbidden("spec.persistentVolumeReclaimPolicy", what))
+        found.append(forbidden(child(at, "persistentVolumeReclaimPolicy"), what))
     return found
 
 

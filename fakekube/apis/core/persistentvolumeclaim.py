@@ -46,12 +46,21 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """A fresh status; both names of the data source say the same."""
         super().prepare_for_create(obj, ctx)
+        _drop_foreign_source(obj, {}, ctx)
         _normalize(obj, {})
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """The stored status; the data source as on create."""
         super().prepare_for_update(obj, old, ctx)
+        _drop_foreign_source(obj, old, ctx)
         _normalize(obj, old)
+
+    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """A volume's health is told where the gate for it is on, or was."""
+        super().prepare_for_status_update(obj, old, ctx)
+        status, before = obj.get("status") or {}, old.get("status") or {}
+        if "healthStatus" in status and "healthStatus" not in before and not ctx.cluster.gate("CSIVolumeHealth"):
+            obj["status"] = {name: value for name, value in status.items() if name != "healthStatus"}
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec."""
@@ -59,7 +68,7 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; a claim may be bound once, and grow."""
-        named = any("apiGroup" in (old["spec"].get(name) or {}) for name in ("dataSource", "dataSourceRef"))
+        named = any((old["spec"].get(name) or {}).get("apiGroup") is not None for name in ("dataSource", "dataSourceRef"))
         return claim_spec_errors("spec", obj["spec"], check_groups=not named) + _changes(obj, old)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
@@ -93,6 +102,16 @@ def claim_spec_warnings(path: str, spec: Tree) -> list[str]:
     return found
 
 
+def _drop_foreign_source(obj: Tree, old: Tree, ctx: WriteContext) -> None:
+    """Drop a data source in another namespace where no gate allows one, unless there was a source
+    before.
+    """
+    spec = obj["spec"]
+    foreign = (spec.get("dataSourceRef") or {}).get("namespace")
+    if foreign and "dataSourceRef" not in (old.get("spec") or {}) and not ctx.cluster.gate("CrossNamespaceVolumeDataSource"):
+        obj["spec"] = {name: value for name, value in spec.items() if name != "dataSourceRef"}
+
+
 def _normalize(obj: Tree, old: Tree) -> None:
     spec = obj["spec"]
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
@@ -120,14 +139,13 @@ def claim_spec_errors(path: str, spec: Tree, *, check_groups: bool = True) -> li
 
     Groups of data sources are not looked at where there was one before.
     """
-    found = access_mode_errors(child(path, "accessModes"), spec, "at least 1 access mode is required")
-    found += label_selector(spec.get("selector"), child(path, "selector"))
+    modes = access_mode_errors(child(path, "accessModes"), spec, "at least 1 access mode is required")
+    selector = label_selector(spec.get("selector"), child(path, "selector"))
+    found = selector + modes if spec.get("accessModes") else modes + selector
     where = key(child(path, "resources"), "storage")
     amount = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     found += [required(where)] if amount is None else quantity_positive(where, amount)
-    for name in ("storageClassName", "volumeAttributesClassName"):
-        if spec.get(name):
-            found += ruled(child(path, name), spec[name], names.dns1123_subdomain)
+    found += _class_name(path, spec, "storageClassName")
     if "volumeMode" in spec:
         found += one_of(child(path, "volumeMode"), spec["volumeMode"], VOLUME_MODES)
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
@@ -141,7 +159,11 @@ def claim_spec_errors(path: str, spec: Tree, *, check_groups: bool = True) -> li
             found.append(invalid(path, {}, text))
         elif any((source.get(name) or "") != (reference.get(name) or "") for name in ("apiGroup", "kind", "name")):
             found.append(invalid(path, {}, "must match dataSourceRef"))
-    return found
+    return found + _class_name(path, spec, "volumeAttributesClassName")
+
+
+def _class_name(path: str, spec: Tree, field: str) -> list[FieldError]:
+    return ruled(child(path, field), spec[field], names.dns1123_subdomain) if spec.get(field) else []
 
 
 def access_mode_errors(path: str, spec: Tree, missing: str) -> list[FieldError]:

@@ -209,7 +209,7 @@ def validate_csi_driver_name(name: str, path: str) -> list[FieldError]:
     if not name:
         return [required(path)]
     found: list[FieldError] = []
-    if len(name) > names.MAX_LABEL_LENGTH:
+    if names.is_longer(name, names.MAX_LABEL_LENGTH):
         found.append(too_long(path, names.MAX_LABEL_LENGTH))
     return found + complaints(path, name, names.dns1123_subdomain(name.lower()))
 

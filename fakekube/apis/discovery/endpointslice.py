@@ -17,7 +17,7 @@ from fakekube.apimachinery.field_errors import (
     too_many,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import declared_immutable
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, declared_immutable
 from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip, strict_ip
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import port_protocol, ruled
@@ -71,7 +71,10 @@ class EndpointSliceStrategy(Strategy):
         strict = ctx.cluster.gate("StrictIPCIDRValidation")
         endpoints = [] if obj.get("endpoints") == old.get("endpoints") else _endpoints(obj, strict=strict)
         kept = declared_immutable("addressType", obj.get("addressType", ""), old.get("addressType", ""))
-        return _type(obj) + _ports(obj.get("ports") or []) + endpoints + kept
+        # declarative rules look no further at a value that may not change
+        kind = [error._replace(declared=False) for error in _type(obj)] if kept else _type(obj)
+        rest = kept + endpoints if ctx.minor >= DECLARATIVE_SINCE else endpoints + kept
+        return kind + _ports(obj.get("ports") or []) + rest
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """Names for addresses are on their way out; so are odd spellings."""

@@ -15,28 +15,41 @@ from fakekube.registry.strategy import Strategy, WriteContext
 class IPAddressStrategy(Strategy):
     """What is particular to IPAddresses."""
 
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """The name is an address, which is told before all else of metadata."""
+        name, before = obj["metadata"].get("name", ""), ("metadata.name", "metadata.generateName")
+        first = [error for error in of_metadata if error.field in before]
+        found = _name(name) if name else []
+        return [*first, *found, *(error for error in of_metadata if error not in first), *_parent(obj)]
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The name is an address, the parent a reference."""
-        name = obj["metadata"].get("name", "")
-        found = [invalid("metadata.name", name, error.detail) for error in strict_ip("", name)]
-        parent = (obj.get("spec") or {}).get("parentRef")
-        if parent is None:
-            return [*found, declared(required("spec.parentRef"))]
-        path = "spec.parentRef"
-        if parent.get("group"):
-            found += ruled(child(path, "group"), parent["group"], names.dns1123_subdomain)
-        for field in ("resource", "name"):
-            name = parent.get(field, "")
-            found += required_name(child(path, field), name, names.path_segment) if name else [
-                declared(required(child(path, field)))]
-        if parent.get("namespace"):
-            found += ruled(child(path, "namespace"), parent["namespace"], names.path_segment)
-        return found
+        return _name(obj["metadata"].get("name", "")) + _parent(obj)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the parent stays."""
         new, before = ((tree.get("spec") or {}).get("parentRef") for tree in (obj, old))
         return self.validate(obj, ctx) + declared_immutable("spec.parentRef", new, before)
+
+
+def _name(name: str) -> list[FieldError]:
+    return [invalid("metadata.name", name, error.detail) for error in strict_ip("", name)]
+
+
+def _parent(obj: Tree) -> list[FieldError]:
+    parent = (obj.get("spec") or {}).get("parentRef")
+    if parent is None:
+        return [declared(required("spec.parentRef"))]
+    path, found = "spec.parentRef", list[FieldError]()
+    if parent.get("group"):
+        found += ruled(child(path, "group"), parent["group"], names.dns1123_subdomain)
+    for field in ("resource", "name"):
+        name = parent.get(field, "")
+        found += required_name(child(path, field), name, names.path_segment) if name else [
+            declared(required(child(path, field)))]
+    if parent.get("namespace"):
+        found += ruled(child(path, "namespace"), parent["namespace"], names.path_segment)
+    return found
 
 
 STRATEGY = IPAddressStrategy()

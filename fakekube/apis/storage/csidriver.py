@@ -3,6 +3,7 @@
 Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 """
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, one_of
@@ -10,6 +11,10 @@ from fakekube.registry.strategy import Strategy, WriteContext
 
 GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 MIN_SECONDS, MAX_SECONDS = 600, 2**32
+TOKENS_IN_PLAIN = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging "
+    "of tokens in volume attributes"
+)
 PREVENTION_SINCE = 36  # the minor number of the release that has the field, one after its gate's
 
 
@@ -31,6 +36,16 @@ class CSIDriverStrategy(Strategy):
         for name, gate in gated.items():
             if ctx.cluster.gate(gate) and (name != "preventPodSchedulingIfMissing" or ctx.minor >= PREVENTION_SINCE):
                 spec.setdefault(name, False)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """A changed spec counts the generation, which new drivers are without."""
+        if self.spec_changed(obj, old):
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def spec_changed(self, obj: Tree, old: Tree) -> bool:
+        """No requests for tokens are the same as an empty list of them."""
+        new, before = ({**tree["spec"], "tokenRequests": tree["spec"].get("tokenRequests") or []} for tree in (obj, old))
+        return not same(new, before)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Policies, tokens and modes."""
@@ -58,6 +73,12 @@ class CSIDriverStrategy(Strategy):
             if obj["spec"].get(name) != old["spec"].get(name):
                 found.append(invalid(path, obj["spec"].get(name), IMMUTABLE))
         return found
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """Tokens that are new, of which nothing says where a driver takes them from."""
+        requests, before = (((tree or {}).get("spec") or {}).get("tokenRequests") or [] for tree in (obj, old))
+        told = "serviceAccountTokenInSecrets" in obj["spec"] or not ctx.cluster.gate("CSIServiceAccountTokenSecrets")
+        return [] if told or not requests or same(requests, before) else [TOKENS_IN_PLAIN]
 
 
 def _tokens(path: str, requests: list[Tree]) -> list[FieldError]:

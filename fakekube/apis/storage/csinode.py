@@ -8,7 +8,8 @@ from fakekube.apimachinery.field_errors import FieldError, child, duplicate, ind
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, nonnegative
 from fakekube.apis.base import stored_as_null
-from fakekube.apis.checks import required_name, ruled
+from fakekube.apis.checks import ruled
+from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.registry.strategy import Strategy, WriteContext
 
 MAX_NODE_ID_LENGTH = 256
@@ -60,7 +61,7 @@ def _compared(driver: Tree, mutable: bool) -> Tree:
 
 def _driver(path: str, driver: Tree, seen: set[str]) -> list[FieldError]:
     name, node_id = driver.get("name", ""), driver.get("nodeID", "")
-    found = driver_name(child(path, "name"), name)
+    found = validate_csi_driver_name(name, child(path, "name"))
     if not node_id:
         found.append(required(child(path, "nodeID")))
     if len(node_id) > MAX_NODE_ID_LENGTH:
@@ -79,14 +80,6 @@ def _driver(path: str, driver: Tree, seen: set[str]) -> list[FieldError]:
             found.append(duplicate(path, each))
         keys.add(each)
         found += ruled(path, each, names.qualified_name)
-    return found
-
-
-def driver_name(path: str, name: str) -> list[FieldError]:
-    """The name of a storage driver."""
-    found = required_name(path, name.lower(), names.dns1123_subdomain)
-    if len(name) > 63:
-        found.append(FieldError("Too long", path, "", "may not be more than 63 bytes"))
     return found
 
 

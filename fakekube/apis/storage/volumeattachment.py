@@ -1,19 +1,20 @@
 """VolumeAttachment: the wish to have a volume at a node.
 
-Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment. Left out: the rules of
-inline volumes.
+Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment.
 """
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, invalid, required, too_long
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import IMMUTABLE
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, IMMUTABLE, declared_name
 from fakekube.apis.base import StatusStrategy
-from fakekube.apis.checks import ruled
-from fakekube.apis.storage.csinode import driver_name
+from fakekube.apis.checks import caseless_subdomain, ruled
+from fakekube.apis.core.persistentvolume import default_sources, inline_spec_errors
+from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.registry.strategy import WriteContext
 
 MAX_METADATA_BYTES, MAX_MESSAGE_BYTES, MAX_INT32 = 256 * 1024, 1024, 2**31 - 1
+ATTACHER = "spec.attacher"
 ONE_OF = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
@@ -24,11 +25,22 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """Not attached."""
         return {"attached": False}
 
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """An inline volume is as a PersistentVolume."""
+        inline = ((obj.get("spec") or {}).get("source") or {}).get("inlineVolumeSpec")
+        if inline is not None:
+            default_sources(inline)
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Who attaches what to where."""
-        spec = obj.get("spec") or {}
+        name = (obj.get("spec") or {}).get("attacher", "")
+        attacher = _attacher(name) if ctx.minor >= DECLARATIVE_SINCE else validate_csi_driver_name(name, ATTACHER)
+        return attacher + self._validate_rest(obj)
+
+    def _validate_rest(self, obj: Tree) -> list[FieldError]:
+        """Whatever stands beside the attacher."""
+        spec, found = obj.get("spec") or {}, list[FieldError]()
         source = spec.get("source") or {}
-        found = driver_name("spec.attacher", spec.get("attacher", ""))
         volume, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
         if volume is None and inline is None:
             found.append(required("spec.source", ONE_OF))
@@ -36,6 +48,8 @@ class VolumeAttachmentStrategy(StatusStrategy):
             found.append(forbidden("spec.source", ONE_OF))
         elif volume is not None and not volume:
             found.append(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"))
+        elif inline is not None:
+            found += inline_spec_errors(inline, "spec.source.inlineVolumeSpec")
         found += ruled("spec.nodeName", spec.get("nodeName", ""), names.dns1123_subdomain)
         if volume is not None:
             found += ruled("spec.source.persistentVolumeName", volume, names.dns1123_subdomain)
@@ -51,7 +65,9 @@ class VolumeAttachmentStrategy(StatusStrategy):
             "Attacher": new.get("attacher", ""), "NodeName": new.get("nodeName", ""), "Source": {
                 "PersistentVolumeName": source.get("persistentVolumeName"), "InlineVolumeSpec": source.get("inlineVolumeSpec")}}
         changed = declared(invalid("spec", None, IMMUTABLE), invalid("spec", shown, IMMUTABLE))
-        return [*self.validate(obj, ctx), changed]
+        # declarative rules look no further at a spec that may not change
+        attacher = validate_csi_driver_name(new.get("attacher", ""), ATTACHER)
+        return [*attacher, *self._validate_rest(obj), changed]
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What the attacher tells of the volume, and of what went wrong."""
@@ -62,6 +78,17 @@ class VolumeAttachmentStrategy(StatusStrategy):
         for name in ("attachError", "detachError"):
             found += _failure(child("status", name), status.get(name) or {})
         return found
+
+
+def _attacher(name: str) -> list[FieldError]:
+    limit = names.MAX_LABEL_LENGTH
+    if not name:
+        return [declared(required(ATTACHER))]
+    found = declared_name(ATTACHER, name, caseless_subdomain)
+    if len(name) > limit:
+        return [*found, declared(too_long(ATTACHER, limit, "characters"))]
+    # the declarative rule counts characters, and the older one bytes
+    return [too_long(ATTACHER, limit), *found] if names.is_longer(name, limit) else found
 
 
 def _failure(path: str, error: Tree) -> list[FieldError]:

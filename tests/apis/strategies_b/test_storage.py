@@ -45,6 +45,40 @@ def test_both_names_of_a_data_source_say_the_same():
         assert {**spec["dataSourceRef"], "apiGroup": None} == both
 
 
+def test_a_data_source_in_another_namespace_needs_a_gate():
+    """Given a source in another namespace / when no gate allows it / then it is dropped, unless the
+    claim had one before.
+    """
+    source = {"apiGroup": "a.io", "kind": "K", "name": "n", "namespace": "other"}
+    assert "dataSourceRef" not in created(CLAIMS, claim(dataSourceRef=source))["spec"]
+    old = created(CLAIMS, claim(dataSourceRef=source), World("CrossNamespaceVolumeDataSource"))
+    assert old["spec"]["dataSourceRef"] == source
+    obj, wrong = changed(CLAIMS, old, {})
+    assert (obj["spec"]["dataSourceRef"], wrong) == (source, [])
+
+
+def test_the_health_of_a_claims_volume_needs_a_gate():
+    """Given a status that tells of health / when no gate allows it / then it is dropped, unless it
+    was there before.
+    """
+    health = {"healthConditions": [{"status": "a"}]}
+    old, sick = created(CLAIMS, claim()), {"status": {"phase": "Pending", "healthStatus": health}}
+    assert status_changed(CLAIMS, old, sick)[0]["status"] == {"phase": "Pending"}
+    assert status_changed(CLAIMS, old, sick, World("CSIVolumeHealth"))[0]["status"] == sick["status"]
+    assert status_changed(CLAIMS, {**old, **sick}, sick)[0]["status"] == sick["status"]
+
+
+def test_groups_of_sources_are_looked_at_unless_there_was_one_before():
+    """Given claims whose source has no group, and an invalid one / when changed to another invalid
+    one / then it is told of the first alone.
+    """
+    source = {"apiGroup": "-a", "kind": "K", "name": "n"}
+    for group, count in ((None, 2), ("b_", 0)):
+        old = claim(volumeMode="Filesystem", dataSourceRef={**source, "apiGroup": group})
+        _, wrong = changed(CLAIMS, old, {"spec": {**old["spec"], "dataSourceRef": source}})
+        assert sum("dataSource" in each and ".apiGroup: Invalid value" in each for each in wrong) == count
+
+
 def test_an_unknown_data_source_is_dropped():
     """Given a dataSource of another group / when made / then it is as if it was not there."""
     assert "dataSource" not in created(CLAIMS, claim(dataSource={"apiGroup": "a.io", "kind": "K", "name": "n"}))["spec"]
@@ -227,6 +261,31 @@ def test_a_driver_defaults_and_some_of_it_stays():
         'spec.tokenRequests[1].audience: Duplicate value: "a"',
         "spec.tokenRequests[2].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes",
     ]
+
+
+def test_a_changed_driver_counts_its_generation():
+    """Given a driver / when its spec changes / then its generation is 1, and without a change it
+    has none.
+    """
+    old = created(csidriver.STRATEGY, named())
+    assert "generation" not in old["metadata"]
+    assert changed(csidriver.STRATEGY, old, {"spec": {**old["spec"], "podInfoOnMount": True}})[0]["metadata"]["generation"] == 1
+    for same in ({}, {"tokenRequests": []}):
+        assert "generation" not in changed(csidriver.STRATEGY, old, {"spec": {**old["spec"], **same}})[0]["metadata"]
+
+
+def test_new_tokens_in_plain_sight_are_warned_of():
+    """Given a driver that asks for tokens / when it says where to take them from, or asked before /
+    then nothing is warned of.
+    """
+    world = World("CSIServiceAccountTokenSecrets")
+    asking = {"tokenRequests": [{"audience": "a"}]}
+    driver = named({"spec": asking})
+    assert len(warnings(csidriver.STRATEGY, driver, world=world)) == 1
+    assert len(warnings(csidriver.STRATEGY, driver, named({"spec": {}}), world)) == 1
+    assert warnings(csidriver.STRATEGY, driver, driver, world) == []
+    assert warnings(csidriver.STRATEGY, named({"spec": {**asking, "serviceAccountTokenInSecrets": False}}), world=world) == []
+    assert warnings(csidriver.STRATEGY, driver) == []
 
 
 def test_the_drivers_of_a_node_are_listed_once():
