@@ -261,3 +261,13 @@ async def test_how_a_selector_is_shown(ask: Ask) -> None:
     shown = (f'{{"matchLabels":{{"a":"2","{key}":"{uid}","z":"1"}},"matchExpressions":[{{"key":"k","operator":"Exists"}}]}}')
     assert code == 422
     assert f"spec.selector: Invalid value: {shown}: field is immutable" in found["message"]
+
+
+async def test_fields_of_leases_while_their_gate_is_off(ask: Ask) -> None:
+    """Given a Lease, when an update brings fields of coordinated leader election, then they are
+    dropped where the gate for them is off, as those of a new one are.
+    """
+    path, brought = "/apis/coordination.k8s.io/v1/namespaces/default/leases", {"strategy": "x", "preferredHolder": "y"}
+    _, made = await ask("POST", path, {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me", **brought}})
+    code, found = await ask("PATCH", f"{path}/l", {"spec": brought}, MERGE)
+    assert (made["spec"], code, found["spec"]) == ({"holderIdentity": "me"}, 200, {"holderIdentity": "me"})

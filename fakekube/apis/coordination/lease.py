@@ -9,15 +9,19 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative
 from fakekube.registry.strategy import Strategy, WriteContext
 
+COORDINATED = ("strategy", "preferredHolder")
+
 
 class LeaseStrategy(Strategy):
     """What is particular to Leases."""
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Fields of coordinated leader election are for clusters that have it."""
-        if not ctx.cluster.gate("CoordinatedLeaderElection"):
-            for name in ("strategy", "preferredHolder"):
-                obj.get("spec", {}).pop(name, None)
+        _drop_disabled(obj, {}, ctx)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """They stay where they were."""
+        _drop_disabled(obj, old.get("spec") or {}, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Durations are positive, counts not negative."""
@@ -30,6 +34,13 @@ class LeaseStrategy(Strategy):
         if spec.get("preferredHolder") and not spec.get("strategy"):
             found.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
         return found
+
+
+def _drop_disabled(obj: Tree, before: Tree, ctx: WriteContext) -> None:
+    if not ctx.cluster.gate("CoordinatedLeaderElection"):
+        gone = [name for name in COORDINATED if name in obj.get("spec", ()) and name not in before]
+        if gone:
+            obj["spec"] = {name: value for name, value in obj["spec"].items() if name not in gone}
 
 
 STRATEGY = LeaseStrategy()

@@ -9,6 +9,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative_fields, one_of
 from fakekube.apis import workloads
 from fakekube.apis.base import StatusStrategy
+from fakekube.apis.internals import internal
 from fakekube.registry.strategy import WriteContext
 
 COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
@@ -27,7 +28,7 @@ class PodDisruptionBudgetStrategy(StatusStrategy):
         found: list[FieldError] = []
         if "minAvailable" in spec and "maxUnavailable" in spec:
             shown = {
-                "MinAvailable": spec["minAvailable"], "Selector": spec.get("selector"),
+                "MinAvailable": spec["minAvailable"], "Selector": internal("*-LabelSelector", spec.get("selector")),
                 "MaxUnavailable": spec["maxUnavailable"],
                 "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
             }
