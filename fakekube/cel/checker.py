@@ -81,9 +81,12 @@ class _Checker:
         """What of a node is checked before it, whatever it turns out to be.
 
         A loop checks its parts itself, where its variables are known; so does what may be one name
-        with dots, and a call whose target may be part of its own name.
+        with dots, and a call whose target may be part of its own name. Nobody looks into an object
+        whose type nobody declared.
         """
         if isinstance(node, tree.Comprehension) or id(node) in self.checked:
+            return ()
+        if isinstance(node, tree.CreateStruct) and self.named_type(node.name) is None:
             return ()
         if isinstance(node, tree.Select) and tree.qualified_name(node) is not None:
             return ()
@@ -96,6 +99,14 @@ class _Checker:
     def candidates(self, name: str) -> list[str]:
         """Under which full names to look for a name."""
         return [name[1:]] if name.startswith(".") else [prefix + name for prefix in self.prefixes]
+
+    def named_type(self, name: str) -> Type | None:
+        """The type that objects of a name have; None when there is none."""
+        for candidate in self.candidates(name):
+            found = self.declarations.named_types.get(candidate)
+            if found is not None:
+                return found
+        return None
 
     def local(self, name: str) -> Declaration | None:
         """What a loop or a binding around has given this name to."""
@@ -293,11 +304,7 @@ class _Checker:
 
     def create_struct(self, node: tree.CreateStruct) -> None:
         """An object of a named type, whose fields are checked."""
-        declared = None
-        for candidate in self.candidates(node.name):
-            declared = self.declarations.named_types.get(candidate)
-            if declared is not None:
-                break
+        declared = self.named_type(node.name)
         if declared is None:
             self.undeclared(node, node.name)
             return

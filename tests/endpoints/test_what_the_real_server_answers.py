@@ -271,3 +271,29 @@ async def test_fields_of_leases_while_their_gate_is_off(ask: Ask) -> None:
     _, made = await ask("POST", path, {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me", **brought}})
     code, found = await ask("PATCH", f"{path}/l", {"spec": brought}, MERGE)
     assert (made["spec"], code, found["spec"]) == ({"holderIdentity": "me"}, 200, {"holderIdentity": "me"})
+
+
+async def test_an_object_of_no_declared_type_in_cel(ask: Ask) -> None:
+    """Given a condition with an object of a type that nobody declared, when it is checked, then
+    what is in the object is not looked at.
+    """
+    hook = {"name": "a.example.com", "clientConfig": {"url": "https://a.example/x"}, "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "matchConditions": [{"name": "m", "expression": "Object{metadata: Other{a: b}}"}]}
+    code, found = await ask(
+        "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {"metadata": {"name": "m"}, "webhooks": [hook]})
+    assert code == 422
+    assert found["message"].endswith(
+        "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n"
+        " | Object{metadata: Other{a: b}}\n | ......^")
+
+
+async def test_the_health_of_volumes_while_its_gate_is_off(ask: Ask) -> None:
+    """Given a pod, when a status tells of its volumes' health, then that is dropped where the gate
+    for it is off.
+    """
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    assert (await ask("POST", "/api/v1/namespaces/default/pods", pod))[0] == 201
+    told = {"status": {"phase": "Running", "volumeHealth": [{"name": "v", "healthConditions": []}]}}
+    code, found = await ask("PATCH", "/api/v1/namespaces/default/pods/p/status", told, MERGE)
+    assert (code, found["status"]["phase"], "volumeHealth" in found["status"]) == (200, "Running", False)

@@ -60,7 +60,7 @@ def is_available(obj: Tree) -> bool:
 
 
 def _name(name: str, wanted: str) -> list[FieldError]:
-    if name == wanted or names.path_segment(name):
+    if not name or name == wanted or names.path_segment(name):
         return []
     return [invalid("metadata.name", name, f'must be `spec.version+"."+spec.group`: {go_quote(wanted)}')]
 

@@ -95,6 +95,8 @@ class PodStrategy(Strategy):
             if name in old_status:
                 status.setdefault(name, old_status[name])
         pod_status.keep_observed_generations(status, old_status)
+        if "volumeHealth" in status and "volumeHealth" not in old_status and not ctx.cluster.gate("CSIVolumeHealth"):
+            del status["volumeHealth"]
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return pod_status.validate_status_update(obj, old)
