@@ -280,8 +280,8 @@ async def test_an_object_of_no_declared_type_in_cel(ask: Ask) -> None:
     hook = {"name": "a.example.com", "clientConfig": {"url": "https://a.example/x"}, "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
             "matchConditions": [{"name": "m", "expression": "Object{metadata: Other{a: b}}"}]}
-    code, found = await ask(
-        "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {"metadata": {"name": "m"}, "webhooks": [hook]})
+    path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+    code, found = await ask("POST", path, {"metadata": {"name": "m"}, "webhooks": [hook]})
     assert code == 422
     assert found["message"].endswith(
         "compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n"
