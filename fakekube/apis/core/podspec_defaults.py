@@ -12,6 +12,8 @@ from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.types import Tree
 
 DEFAULT_MODE = 0o644
+IDENTIFIER = "[a-f0-9]{64}"
+"""What is the number of an image, and no name."""
 MAX_REPOSITORY_LENGTH = 255
 TOKEN_EXPIRATION_SECONDS = 3600
 GRACE_PERIOD_SECONDS = 30
@@ -123,11 +125,14 @@ def _tag(image: str) -> str:
     name, tag = (rest[:colon], rest[colon + 1:]) if colon >= 0 else (rest, "")
     if colon >= 0 and not names.matches(TAG, tag):
         return ""
-    if len(name) > MAX_REPOSITORY_LENGTH:
-        return ""
     parts = name.split("/")
+    in_library = len(parts) == 1  # whose name upstream completes
+    if in_library and names.matches(IDENTIFIER, image):
+        return ""
     if len(parts) > 1 and (any(mark in parts[0] for mark in ".:") or parts[0] == "localhost" or not parts[0].islower()):
         parts = parts[1:]
+    if len("/".join(["library", *parts] if in_library else parts)) > MAX_REPOSITORY_LENGTH:
+        return ""
     if not all(names.matches(REPOSITORY_PART, part) for part in parts):
         return ""
     return tag or ("" if at else "latest")

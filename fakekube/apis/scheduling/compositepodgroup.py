@@ -16,7 +16,7 @@ class CompositePodGroupStrategy(GroupStrategy):
     gates = groups.PREEMPTION_GATE
 
     def validate_spec(self, spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
-        found = groups.settled(spec, old, path, "parentCompositePodGroupName", groups.long_name)
+        found = groups.settled(spec, old, path, "parentCompositePodGroupName", groups.long_name, pointer=True)
         if old is None and spec.get("workloadRef") is None:
             found.append(field_errors.required(f"{path}.workloadRef"))
         found += groups.settled(spec, old, path, "workloadRef", groups.validate_workload_reference)

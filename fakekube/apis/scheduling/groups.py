@@ -35,12 +35,16 @@ def drop_disabled(new: Tree, old: Tree | None, gates: Mapping[str, str], ctx: Wr
             del new[field]
 
 
-def settled(new: Tree, old: Tree | None, path: str, field: str, check: Check) -> list[FieldError]:
-    """A field that is checked once and then stays."""
+def settled(
+    new: Tree, old: Tree | None, path: str, field: str, check: Check, *, pointer: bool = False,
+) -> list[FieldError]:
+    """A field that is checked once and then stays. An empty value of a ``pointer`` is a value."""
     value, here = new.get(field), f"{path}.{field}"
+    if value in ("", []) and not pointer:
+        value = None
     if old is not None:
-        return blocks.immutable(here, None if value in ("", []) else value, old.get(field))
-    return [] if value is None or value in ("", []) else check(value, here)
+        return blocks.immutable(here, value, old.get(field))
+    return [] if value is None else check(value, here)
 
 
 def long_name(value: str, path: str) -> list[FieldError]:

@@ -60,7 +60,7 @@ class PodGroupStrategy(GroupStrategy):
         found: list[FieldError] = []
         if old is None and "parentCompositePodGroupName" in spec and spec.get("workloadRef") is None:
             found.append(field_errors.required(f"{path}.workloadRef", NEEDS_WORKLOAD))
-        found += groups.settled(spec, old, path, "parentCompositePodGroupName", groups.long_name)
+        found += groups.settled(spec, old, path, "parentCompositePodGroupName", groups.long_name, pointer=True)
         found += groups.settled(spec, old, path, "workloadRef", groups.validate_workload_reference)
         return found + groups.validate_group(spec, old, path)
 

@@ -25,7 +25,9 @@ from tests.fuzz.conftest import Target
     ("a", "Always"), ("a:latest", "Always"), ("a:1", "IfNotPresent"), ("a@bad", "IfNotPresent"), ("a:-b", "IfNotPresent"),
     ("r:80/a", "Always"), ("r:80/a:1", "IfNotPresent"), ("r:80/a:latest", "Always"), ("a:latest@bad", "IfNotPresent"),
     (f"a:latest@sha256:{'0' * 64}", "Always"), (f"a@sha256:{'0' * 64}", "IfNotPresent"), ("localhost/a", "Always"),
-    ("UPPER/a", "Always"), ("UPPER", "IfNotPresent"), ("b" * 255, "Always"), ("b" * 256, "IfNotPresent"),
+    ("UPPER/a", "Always"), ("UPPER", "IfNotPresent"), ("b" * 247, "Always"), ("b" * 248, "IfNotPresent"),
+    ("a" * 64, "IfNotPresent"), ("a" * 63, "Always"), ("g" * 64, "Always"), (f"x/{'a' * 64}", "Always"),
+    (f"r.b/{'a' * 252}", "Always"), (f"r.b/{'a' * 256}", "IfNotPresent"),
     ("a/b-:latest", "IfNotPresent"), ("a/:latest", "IfNotPresent"),
 ])
 def test_when_an_image_is_pulled(image: str, policy: str) -> None:
