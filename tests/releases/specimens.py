@@ -111,6 +111,7 @@ BODIES: dict[str, Tree] = {
     "LeaseCandidate": {"spec": {
         "leaseName": "l", "binaryVersion": "1.0.0", "emulationVersion": "1.0.0", "strategy": "OldestEmulationVersion"}},
     "ClusterTrustBundle": {"spec": {"trustBundle": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}},
+    "StorageVersionMigration": {"spec": {"resource": {"group": "apps", "resource": "deployments"}}},
     "TokenReview": {"spec": {"token": "nobody's"}},
     "SubjectAccessReview": {"spec": ACCESS | {"user": "robin"}}, "SelfSubjectAccessReview": {"spec": ACCESS},
     "LocalSubjectAccessReview": {"spec": ACCESS | {"user": "robin"}, "metadata": {"namespace": "default"}},
