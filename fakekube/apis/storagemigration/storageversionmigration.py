@@ -44,8 +44,8 @@ def _resource(obj: Tree) -> dict[str, str]:
 
 
 def _is_true(status: Tree, kind: str) -> bool:
-    found = (each for each in status.get("conditions") or () if each.get("type") == kind)
-    return next(found, {}).get("status") == "True"
+    values = (each.get("status") for each in status.get("conditions") or () if each.get("type") == kind)
+    return next(values, None) == "True"
 
 
 def _status(status: Tree, old: Tree) -> list[FieldError]:
