@@ -32,6 +32,15 @@ NAMES = {  # of kinds that do not take any
 }
 
 # By kind, or by version and kind where versions differ.
+AUTHORITY = (
+    "MIIBHDCBwqADAgECAgEBMAoGCCqGSM49BAMCMA0xCzAJBgNVBAMMAmNhMB4XDTI1MDEwMTAwMDAwMFoXDTM1MDEwMTAwMDAwMFowDTELMAkGA1"
+    "UEAwwCY2EwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATbPurqhrCN2H0sNlvoOEWWn5fiss1CaCBvc12p1N55goQZoe3Ej+Fr+iwdLjvfcvAw"
+    "v6SBaKVfvpeqI96ZOGHioxMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQDxsiWl5b/IxfQgixf0LWg1NapziSgSjrZSoL"
+    "ZW2V4XaQIhAO6efy6B0kW2QwAWj07l81ix771CDNZcpWx+i8sN6uNM")
+ASKED = (
+    "MIG6MGICAQAwADBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNs+6uqGsI3YfSw2W+g4RZafl+KyzUJoIG9zXanU3nmChBmh7cSP4Wv6LB0uO9"
+    "9y8DC/pIFopV++l6oj3pk4YeKgADAKBggqhkjOPQQDAgNIADBFAiEAt0oIaFq0BsulsFrB9LTNYfPf00Lfg4atffIBQWHYoxECIDm4DyEKUj5/"
+    "aCeSqpAkapet09aehNQ2N42/kgJ+MEYp")
 BODIES: dict[str, Tree] = {
     "Endpoints": {"subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}]},
     "v1 Event": {"involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}, "reason": "Made", "type": "Normal"},
@@ -110,7 +119,12 @@ BODIES: dict[str, Tree] = {
     "PodSchedulingContext": {"spec": {}}, "StorageVersion": {"spec": {}, "status": {}},
     "LeaseCandidate": {"spec": {
         "leaseName": "l", "binaryVersion": "1.0.0", "emulationVersion": "1.0.0", "strategy": "OldestEmulationVersion"}},
-    "ClusterTrustBundle": {"spec": {"trustBundle": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}},
+    "ClusterTrustBundle": {
+        "spec": {"trustBundle": f"-----BEGIN CERTIFICATE-----\n{AUTHORITY}\n-----END CERTIFICATE-----\n"}},
+    "PodCertificateRequest": {"spec": {
+        "signerName": "example.com/signer", "podName": "pod", "podUID": "1", "serviceAccountName": "default",
+        "serviceAccountUID": "2", "nodeName": "node", "nodeUID": "3", "stubPKCS10Request": ASKED}},
+    "StorageVersionMigration": {"spec": {"resource": {"group": "apps", "resource": "deployments"}}},
     "TokenReview": {"spec": {"token": "nobody's"}},
     "SubjectAccessReview": {"spec": ACCESS | {"user": "robin"}}, "SelfSubjectAccessReview": {"spec": ACCESS},
     "LocalSubjectAccessReview": {"spec": ACCESS | {"user": "robin"}, "metadata": {"namespace": "default"}},

@@ -116,7 +116,7 @@ def _spec(spec: Tree) -> list[FieldError]:
     found: list[FieldError] = []
     request = base64.b64decode(spec.get("request") or "").decode(errors="replace")
     if REQUEST_BLOCK not in request:
-        found.append(invalid("spec.request", spec.get("request") or None, "PEM block type must be CERTIFICATE REQUEST"))
+        found.append(invalid("spec.request", spec.get("request"), "PEM block type must be CERTIFICATE REQUEST"))
     usages = spec.get("usages") or []
     if not usages:
         found.append(required("spec.usages"))

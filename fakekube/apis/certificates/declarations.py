@@ -39,7 +39,8 @@ GROUP = Group(
             printer=late.printer("certificates.printers:CLUSTER_TRUST_BUNDLE"),
             namespaced=False,
             unconditional_update=False,
-            name_rule="path_segment",
+            name_rule="any",
+            strategy=late.strategy("certificates.clustertrustbundle"),
             versions=(
                 Served("v1", since=37, gate="ClusterTrustBundle"),
                 Served("v1beta1", since=33, gate="ClusterTrustBundle", deprecated=BETA),
@@ -50,6 +51,7 @@ GROUP = Group(
             plural="podcertificaterequests",
             kind="PodCertificateRequest",
             status_keeps_metadata=True,
+            strategy=late.strategy("certificates.podcertificaterequest"),
             selectable=selectable("spec.signerName", "spec.podName", "spec.nodeName"),
             printer=late.printer("certificates.printers:POD_CERTIFICATE_REQUEST"),
             unconditional_update=False,

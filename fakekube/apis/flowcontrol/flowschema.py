@@ -1,7 +1,7 @@
 """FlowSchema: which requests are of one kind.
 
 Upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation}. Left out: that the mandatory ones must
-not change, and the finer rules of verbs and paths; nothing is queued here.
+not change; nothing is queued here.
 """
 
 from fakekube.apimachinery import names
@@ -12,6 +12,8 @@ from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import WriteContext
 
 DEFAULT_PRECEDENCE, MAX_PRECEDENCE = 1000, 10000
+VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
+NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
 
 
@@ -31,7 +33,8 @@ class FlowSchemaStrategy(StatusStrategy):
         method = (spec.get("distinguisherMethod") or {}).get("type")
         if method is not None and method not in ("ByNamespace", "ByUser"):
             path = "spec.distinguisherMethod.type"
-            found.append(not_supported(path, spec["distinguisherMethod"], ("ByNamespace", "ByUser")))
+            # printed as upstream's internal type, whose field has no name of its own in JSON
+            found.append(not_supported(path, {"Type": method}, ("ByNamespace", "ByUser")))
         level = (spec.get("priorityLevelConfiguration") or {}).get("name", "")
         path = "spec.priorityLevelConfiguration.name"
         if level:
@@ -67,10 +70,46 @@ def _rule(path: str, rule: Tree) -> list[FieldError]:
         found += _resources(index(child(path, "resourceRules"), number), each)
     for number, each in enumerate(rule.get("nonResourceRules") or ()):
         where = index(child(path, "nonResourceRules"), number)
-        found += _values(where, each, "verbs", "verbs must contain at least one value", "verbs")
-        text = "nonResourceURLs must contain at least one value"
-        found += _values(where, each, "nonResourceURLs", text, "non-resource URLs")
+        found += _verbs(where, each)
+        found += _urls(where, each)
     return found
+
+
+def _verbs(path: str, rule: Tree) -> list[FieldError]:
+    """One error for all verbs of a list that has an unknown one."""
+    found = _values(path, rule, "verbs", "verbs must contain at least one value", "verbs")
+    verbs = rule.get("verbs") or []
+    if found or "*" in verbs or all(verb in VERBS for verb in verbs):
+        return found
+    return [not_supported(child(path, "verbs"), verbs, VERBS)]
+
+
+def _urls(path: str, rule: Tree) -> list[FieldError]:
+    text = "nonResourceURLs must contain at least one value"
+    found = _values(path, rule, "nonResourceURLs", text, "non-resource URLs")
+    urls = rule.get("nonResourceURLs") or []
+    if found or "*" in urls:
+        return found
+    where = child(path, "nonResourceURLs")
+    texts = [(number, url, _url(url)) for number, url in enumerate(urls)]
+    return [invalid(index(where, number), url, text) for number, url, text in texts if text]
+
+
+def _url(url: str) -> str:
+    """What is wrong with a path; the first thing only."""
+    if url == "/":
+        return ""
+    wildcards = url.count("*")
+    for wrong, text in (
+        (not url, "must not be empty"),
+        (not url.startswith("/"), "must start with slash"),
+        (" " in url, "must not contain white-space"),
+        ("//" in url, "must not contain double slash"),
+        (wildcards > 1 or (wildcards == 1 and not url.endswith("/*")), "wildcard can only do suffix matching"),
+    ):
+        if wrong:
+            return text
+    return ""
 
 
 def _values(path: str, rule: Tree, name: str, missing: str, words: str) -> list[FieldError]:
@@ -83,13 +122,22 @@ def _values(path: str, rule: Tree, name: str, missing: str, words: str) -> list[
 
 
 def _resources(path: str, rule: Tree) -> list[FieldError]:
-    found = _values(path, rule, "verbs", "verbs must contain at least one value", "verbs")
+    found = _verbs(path, rule)
     found += _values(path, rule, "apiGroups", "resource rules must supply at least one api group", "api groups")
     found += _values(path, rule, "resources", "resource rules must supply at least one resource", "resources")
     text = "resource rules that are not cluster scoped must supply at least one namespace"
     if rule.get("namespaces") or not rule.get("clusterScope"):
-        found += _values(path, rule, "namespaces", text, "namespaces")
+        wrong = _values(path, rule, "namespaces", text, "namespaces")
+        found += wrong or _namespaces(child(path, "namespaces"), rule.get("namespaces") or [])
     return found
+
+
+def _namespaces(path: str, namespaces: list[str]) -> list[FieldError]:
+    if "*" in namespaces:
+        return []
+    return [
+        invalid(index(path, number), name, NAMESPACE + text)
+        for number, name in enumerate(namespaces) for text in names.dns1123_label(name)]
 
 
 def _subject(path: str, subject: Tree) -> list[FieldError]:
@@ -101,15 +149,24 @@ def _subject(path: str, subject: Tree) -> list[FieldError]:
     if wanted not in subject:
         found.append(required(child(path, wanted), f"{wanted} is required when subject kind is '{kind}'"))
     else:
-        if not subject[wanted].get("name"):
-            found.append(required(child(path, wanted, "name")))
-        if kind == "ServiceAccount" and not subject[wanted].get("namespace"):
-            text = "must specify namespace for service account"
-            found.append(required(child(path, wanted, "namespace"), text))
+        found += _names(child(path, wanted), kind, subject[wanted])
     for other, name in SUBJECTS.items():
         if other != kind and name in subject:
             found.append(forbidden(child(path, name), f"{name} is forbidden when subject kind is not '{other}'"))
     return found
+
+
+def _names(path: str, kind: str, named: Tree) -> list[FieldError]:
+    """Names of users and groups are free; a service account may be any of its namespace's."""
+    name, namespace = named.get("name", ""), named.get("namespace", "")
+    found = [] if name else [required(child(path, "name"))]
+    if kind != "ServiceAccount":
+        return found
+    if name and name != "*":
+        found += ruled(child(path, "name"), name, names.dns1123_subdomain)
+    if namespace:
+        return found + ruled(child(path, "namespace"), namespace, names.dns1123_label)
+    return [*found, required(child(path, "namespace"), "must specify namespace for service account")]
 
 
 STRATEGY = FlowSchemaStrategy()

@@ -17,6 +17,7 @@ GROUP = Group(
             kind="StorageVersionMigration",
             status_keeps_metadata=True,
             metadata_checks=WHOLE_AND_UPDATE,
+            strategy=late.strategy("storagemigration.storageversionmigration"),
             printer=late.printer("storagemigration.printers:STORAGE_VERSION_MIGRATION"),
             namespaced=False,
             unconditional_update=False,
