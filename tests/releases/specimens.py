@@ -41,6 +41,9 @@ ASKED = (
     "MIG6MGICAQAwADBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNs+6uqGsI3YfSw2W+g4RZafl+KyzUJoIG9zXanU3nmChBmh7cSP4Wv6LB0uO9"
     "9y8DC/pIFopV++l6oj3pk4YeKgADAKBggqhkjOPQQDAgNIADBFAiEAt0oIaFq0BsulsFrB9LTNYfPf00Lfg4atffIBQWHYoxECIDm4DyEKUj5/"
     "aCeSqpAkapet09aehNQ2N42/kgJ+MEYp")
+CARRIER = {
+    "signerName": "example.com/signer", "podName": "pod", "podUID": "1", "serviceAccountName": "default",
+    "serviceAccountUID": "2", "nodeName": "node", "nodeUID": "3"}
 BODIES: dict[str, Tree] = {
     "Endpoints": {"subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}]},
     "v1 Event": {"involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}, "reason": "Made", "type": "Normal"},
@@ -121,9 +124,8 @@ BODIES: dict[str, Tree] = {
         "leaseName": "l", "binaryVersion": "1.0.0", "emulationVersion": "1.0.0", "strategy": "OldestEmulationVersion"}},
     "ClusterTrustBundle": {
         "spec": {"trustBundle": f"-----BEGIN CERTIFICATE-----\n{AUTHORITY}\n-----END CERTIFICATE-----\n"}},
-    "PodCertificateRequest": {"spec": {
-        "signerName": "example.com/signer", "podName": "pod", "podUID": "1", "serviceAccountName": "default",
-        "serviceAccountUID": "2", "nodeName": "node", "nodeUID": "3", "stubPKCS10Request": ASKED}},
+    "PodCertificateRequest": {"spec": CARRIER | {"pkixPublicKey": "YQ==", "proofOfPossession": "YQ=="}},
+    "certificates.k8s.io/v1 PodCertificateRequest": {"spec": CARRIER | {"stubPKCS10Request": ASKED}},
     "StorageVersionMigration": {"spec": {"resource": {"group": "apps", "resource": "deployments"}}},
     "TokenReview": {"spec": {"token": "nobody's"}},
     "SubjectAccessReview": {"spec": ACCESS | {"user": "robin"}}, "SelfSubjectAccessReview": {"spec": ACCESS},
