@@ -122,7 +122,7 @@ GROUP = Group(
             namespaced=False,
             generation_since=ALWAYS,
             object_until_v1=True,
-            strategy=WITH_STATUS,
+            strategy=late.strategy("resource.devicetaintrule"),
             subresources=(Sub("status", since=35),),
             versions=TAINTS,
         ),

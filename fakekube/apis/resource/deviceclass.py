@@ -3,12 +3,17 @@
 Upstream: pkg/apis/resource/validation.
 """
 
+from fakekube.apimachinery import names
 from fakekube.apimachinery.equality import same
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import declared_form_of_name
 from fakekube.apis.resource.devices import config_errors, selector_errors
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
+
+DOMAIN_PREFIXED = "a name must be a domain-prefixed path, such as 'example.com/my-prop'"
+IN_QUOTAS = "requests."
+"""What a quota's name of a resource begins with; the rest of it is looked at as such a name."""
 
 
 class DeviceClassStrategy(Strategy):
@@ -28,7 +33,21 @@ def _errors(obj: Tree, cluster: Cluster | None) -> list[FieldError]:
     """Selectors and configuration."""
     spec = obj.get("spec") or {}
     found = selector_errors("spec.selectors", spec.get("selectors") or [], cluster)
-    return found + config_errors("spec.config", spec.get("config") or [])
+    found += config_errors("spec.config", spec.get("config") or [])
+    name = spec.get("extendedResourceName")
+    return found if name is None else found + _extended_resource("spec.extendedResourceName", name)
+
+
+def _extended_resource(path: str, name: str) -> list[FieldError]:
+    """What keeps a name from being that of an extended resource."""
+    found: list[FieldError] = []
+    if "/" not in name:
+        found.append(invalid(path, name, DOMAIN_PREFIXED))
+    elif "kubernetes.io/" in name:
+        found.append(invalid(path, name, 'must not have "kubernetes.io/" domain'))
+    elif name.startswith(IN_QUOTAS):
+        found.append(invalid(path, name, f'must not have "{IN_QUOTAS}" prefix'))
+    return found + [invalid(path, name, text) for text in names.qualified_name(IN_QUOTAS + name)]
 
 
 STRATEGY = DeviceClassStrategy()

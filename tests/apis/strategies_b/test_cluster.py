@@ -272,20 +272,20 @@ def test_a_slice_is_in_one_place():
     """Given slices / when nowhere, and in two places / then refused; devices have names of their
     own.
     """
-    spec = {"driver": "d", "pool": {"name": "p"}}
+    spec = {"driver": "d", "pool": {"name": "p", "resourceSliceCount": 1}}
     place = f"spec: Required value: {resourceslice.ONE_PLACE}"
     assert refused(resourceslice.STRATEGY, named({"spec": spec})) == [place]
     both = {**spec, "nodeName": "n", "allNodes": True, "devices": [{"name": "a"}, {"name": "a"}]}
     assert refused(resourceslice.STRATEGY, named({"spec": both})) == [
         f'spec: Invalid value: "{{`nodeName`, `allNodes`}}": {resourceslice.ONE_PLACE}, but multiple fields are set',
-        'spec.devices[1].name: Duplicate value: "a"',
+        'spec.devices[1]: Duplicate value: "a"',
     ]
 
 
 def test_taints_of_devices_start_now():
     """Given a taint without time / when made / then it is from now on."""
     devices = [{"name": "a", "taints": [{"key": "k", "effect": "NoSchedule"}]}]
-    obj = named({"spec": {"driver": "d", "pool": {"name": "p"}, "allNodes": True, "devices": devices}})
+    obj = named({"spec": {"driver": "d", "pool": {"name": "p", "resourceSliceCount": 1}, "allNodes": True, "devices": devices}})
     taint = created(resourceslice.STRATEGY, obj)["spec"]["devices"][0]["taints"][0]
     assert taint["timeAdded"] == "2026-01-01T00:00:00Z"
 
