@@ -118,6 +118,10 @@ def test_workers_of_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
         def __exit__(self, *_: object) -> None:
             log.append("closed")
 
+        def wait_for_workers(self, count: int, timeout: float) -> None:
+            if not threads:
+                raise TimeoutError(f"{count} of 0 after {timeout} s")
+
         def nthreads(self) -> dict[str, int]:
             return threads
 
