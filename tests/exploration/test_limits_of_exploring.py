@@ -130,7 +130,9 @@ def test_workers_of_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
             return Executor()
 
     monkeypatch.setitem(sys.modules, "distributed", cast("Any", SimpleNamespace(Client=Client)))
-    monkeypatch.delitem(sys.modules, "fakekube.exploration.dask", raising=False)
+    # what is imported now knows the client above: nobody else may find it
+    monkeypatch.setitem(sys.modules, "fakekube.exploration.dask", cast("Any", None))
+    del sys.modules["fakekube.exploration.dask"]
     from fakekube.exploration.dask import connected
 
     with connected("tcp://there") as (executor, count):
