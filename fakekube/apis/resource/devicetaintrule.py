@@ -4,7 +4,7 @@ Upstream: pkg/apis/resource/validation, pkg/registry/resource/devicetaintrule.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, invalid, not_supported, required, too_long, typed
+from fakekube.apimachinery.field_errors import FieldError, child, declared, invalid, not_supported, required, too_long, typed
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
@@ -77,9 +77,9 @@ def taint_errors(path: str, taint: Tree) -> list[FieldError]:
         found += ruled(child(path, "value"), taint["value"], names.label_value)
     effect = taint.get("effect", "")
     if not effect:
-        found.append(required(child(path, "effect")))
+        found.append(declared(required(child(path, "effect"))))
     elif effect not in EFFECTS:
-        found.append(not_supported(child(path, "effect"), typed(effect), EFFECTS))
+        found.append(declared(not_supported(child(path, "effect"), typed(effect), EFFECTS)))
     return found
 
 
