@@ -5,9 +5,9 @@ Upstream: pkg/apis/resource/validation.
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.equality import same
-from fakekube.apimachinery.field_errors import FieldError, invalid
+from fakekube.apimachinery.field_errors import FieldError, declared, invalid
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import declared_form_of_name
+from fakekube.apis.checks import declared_form_of_name, ruled
 from fakekube.apis.resource.devices import config_errors, selector_errors
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
 
@@ -43,11 +43,11 @@ def _extended_resource(path: str, name: str) -> list[FieldError]:
     found: list[FieldError] = []
     if "/" not in name:
         found.append(invalid(path, name, DOMAIN_PREFIXED))
-    elif "kubernetes.io/" in name:
+    if "kubernetes.io/" in name:
         found.append(invalid(path, name, 'must not have "kubernetes.io/" domain'))
-    elif name.startswith(IN_QUOTAS):
+    if name.startswith(IN_QUOTAS):
         found.append(invalid(path, name, f'must not have "{IN_QUOTAS}" prefix'))
-    return found + [invalid(path, name, text) for text in names.qualified_name(IN_QUOTAS + name)]
+    return [declared(error) for error in found + ruled(path, name, lambda text: names.qualified_name(IN_QUOTAS + text))]
 
 
 STRATEGY = DeviceClassStrategy()

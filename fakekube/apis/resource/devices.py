@@ -266,17 +266,18 @@ def _attribute(path: str, value: str | None) -> list[FieldError]:
     domain, slash, name = value.rpartition("/")
     if not slash:
         text = "a fully qualified name must be a domain and a name separated by a slash"
-        return [*_identifier(path, value), invalid(path, value, text)]
+        return [*identifier_errors(path, value), invalid(path, value, text)]
     if "/" in domain:
         return []  # upstream looks at names of two parts only
     found = [] if domain else [invalid(path, "", "prefix must not be empty")]
     if domain:
         found += [too_long(path, MAX_DRIVER)] if len(domain) > MAX_DRIVER else []
         found += [invalid(path, domain, f"prefix: {names.in_bytes(text)}") for text in names.dns1123_subdomain(domain)]
-    return found + (_identifier(path, name) if name else [invalid(path, "", "name must not be empty")])
+    return found + (identifier_errors(path, name) if name else [invalid(path, "", "name must not be empty")])
 
 
-def _identifier(path: str, text: str) -> list[FieldError]:
+def identifier_errors(path: str, text: str) -> list[FieldError]:
+    """What is wrong with the name of an attribute, behind its domain."""
     found = [too_long(path, MAX_IDENTIFIER)] if len(text) > MAX_IDENTIFIER else []
     return found + ruled(path, text, names.c_identifier)
 

@@ -4,7 +4,7 @@ Upstream: pkg/apis/resource/validation, pkg/registry/resource/devicetaintrule.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, not_supported, required, too_long
+from fakekube.apimachinery.field_errors import FieldError, child, declared, invalid, not_supported, required, too_long, typed
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
@@ -17,10 +17,17 @@ MAX_DRIVER_BYTES, MAX_POOL_BYTES = 63, 253
 class DeviceTaintRuleStrategy(StatusStrategy):
     """What is particular to DeviceTaintRules."""
 
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """A taint is from now on."""
+        taint = (obj.get("spec") or {}).get("taint")
+        if taint is not None:
+            default_taint(taint, ctx.now)
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Whose devices, and which taint."""
         spec = obj.get("spec") or {}
-        return _selector("spec.deviceSelector", spec.get("deviceSelector") or {}) + _taint("spec.taint", spec.get("taint") or {})
+        found = _selector("spec.deviceSelector", spec.get("deviceSelector") or {})
+        return found + taint_errors("spec.taint", spec.get("taint") or {})
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one: all may change."""
@@ -40,11 +47,11 @@ def _selector(path: str, selector: Tree) -> list[FieldError]:
 
 
 def driver_errors(path: str, name: str) -> list[FieldError]:
-    """What is wrong with the name of a driver that is selected."""
+    """What is wrong with the name of a driver: a DNS subdomain, upper case allowed."""
     if not name:
         return [required(path)]
-    return [too_long(path, MAX_DRIVER_BYTES)] if len(name.encode()) > MAX_DRIVER_BYTES else ruled(
-        path, name, names.dns1123_subdomain)
+    found = [too_long(path, MAX_DRIVER_BYTES)] if len(name.encode()) > MAX_DRIVER_BYTES else []
+    return found + [invalid(path, name, text) for text in names.dns1123_subdomain(name.lower())]
 
 
 def pool_errors(path: str, name: str) -> list[FieldError]:
@@ -57,15 +64,22 @@ def pool_errors(path: str, name: str) -> list[FieldError]:
     return found
 
 
-def _taint(path: str, taint: Tree) -> list[FieldError]:
+def default_taint(taint: Tree, now: str) -> None:
+    """A taint without a time is from ``now`` on."""
+    if taint.get("timeAdded") is None:
+        taint["timeAdded"] = now
+
+
+def taint_errors(path: str, taint: Tree) -> list[FieldError]:
+    """What is wrong with the taint of a device."""
     found = ruled(child(path, "key"), taint.get("key", ""), names.qualified_name)
     if taint.get("value"):
         found += ruled(child(path, "value"), taint["value"], names.label_value)
     effect = taint.get("effect", "")
     if not effect:
-        found.append(required(child(path, "effect")))
+        found.append(declared(required(child(path, "effect"))))
     elif effect not in EFFECTS:
-        found.append(not_supported(child(path, "effect"), effect, EFFECTS))
+        found.append(declared(not_supported(child(path, "effect"), typed(effect), EFFECTS)))
     return found
 
 

@@ -1,18 +1,17 @@
 """ResourceSlice: some of the devices of a driver.
 
-Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: the rules of devices' attributes,
-capacities and taints.
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}.
 """
 
-from collections.abc import Iterable
-
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, child, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable
-from fakekube.apis.checks import required_name, ruled
+from fakekube.apis.checks import ruled
 from fakekube.apis.core.scheduling_validation import validate_node_selector
 from fakekube.apis.internals import internal
+from fakekube.apis.resource.devicetaintrule import default_taint, driver_errors, pool_errors
+from fakekube.apis.resource.slice_devices import MAX_SETS, counter_sets_errors, devices_errors, drop_disabled
 from fakekube.registry.strategy import Strategy, WriteContext
 
 PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -26,27 +25,24 @@ class ResourceSliceStrategy(Strategy):
         """Taints are from now on."""
         for device in (obj.get("spec") or {}).get("devices") or ():
             for taint in device.get("taints") or ():
-                taint.setdefault("timeAdded", ctx.now)
+                default_taint(taint, ctx.now)
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """No fields of features that are off."""
+        drop_disabled(obj.get("spec") or {}, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Driver, pool, place, and devices by names of their own."""
         spec = obj.get("spec") or {}
-        found = required_name("spec.driver", spec.get("driver", ""), names.dns1123_subdomain)
-        pool = (spec.get("pool") or {}).get("name", "")
-        if not pool:
-            found.append(required("spec.pool.name"))
-        for part in pool.split("/") if pool else ():
-            found += ruled("spec.pool.name", part, names.dns1123_subdomain)
+        found = driver_errors("spec.driver", spec.get("driver", ""))
+        found += pool_errors("spec.pool.name", (spec.get("pool") or {}).get("name", ""))
         found += _numbers("spec.pool", spec.get("pool") or {})
         found += _place(spec)
-        seen: set[str] = set()
-        for number, device in enumerate(spec.get("devices") or ()):
-            path, name = index("spec.devices", number), device.get("name", "")
-            found += ruled(child(path, "name"), name, names.dns1123_label)
-            if name in seen:
-                found.append(duplicate(path, name))
-            seen.add(name)
-        return found + _counters("spec.sharedCounters", spec.get("sharedCounters") or ())
+        if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+            found.append(invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed"))
+        apart = bool(spec.get("perDeviceNodeSelection"))
+        found += devices_errors("spec.devices", spec.get("devices") or (), apart=apart)
+        return found + counter_sets_errors("spec.sharedCounters", spec.get("sharedCounters") or (), "name", MAX_SETS)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; driver, pool and node stay."""
@@ -66,22 +62,12 @@ def _numbers(path: str, pool: Tree) -> list[FieldError]:
     return found
 
 
-def _counters(path: str, sets: Iterable[Tree]) -> list[FieldError]:
-    found: list[FieldError] = []
-    for number, each in enumerate(sets):
-        here, counters = index(path, number), each.get("counters") or {}
-        found += required_name(child(here, "name"), each.get("name", ""), names.dns1123_label)
-        if not counters:
-            found.append(required(child(here, "counters")))
-        for name in sorted(counters):
-            found += ruled(child(here, "counters"), name, names.dns1123_label)
-    return found
-
-
 def _place(spec: Tree) -> list[FieldError]:
     found = []
     given = [f"`{name}`" for name in PLACES if spec.get(name) or (name == "nodeSelector" and name in spec)]
-    if spec.get("nodeName"):
+    if spec.get("nodeName") == "":
+        found.append(invalid("spec.nodeName", "", "must be either unset or set to a non-empty string"))
+    elif spec.get("nodeName"):
         found += ruled("spec.nodeName", spec["nodeName"], names.dns1123_subdomain)
     if "nodeSelector" in spec:
         terms = spec["nodeSelector"].get("nodeSelectorTerms")
