@@ -4,7 +4,8 @@ fakekube/apis/internal_types.txt.
 A line a struct: its name, then ``Field:kind`` in Go's order. Kinds: ``s`` a text, ``b`` a boolean,
 ``i`` a number, ``-Name`` a type that prints itself as it does elsewhere, another name a struct;
 ``*`` in front is a pointer, ``[]`` a list, ``[]=`` a map; ``+`` in front of a field says that it is
-embedded and printed with its own name. Source: the Go modules of the newest release.
+embedded and printed with its own name. Bytes are ``*s``. Source: the Go modules of the newest
+release.
 """
 
 from pathlib import Path
@@ -25,6 +26,7 @@ PRINTED = (
     "core.PodSpec", "core.PersistentVolumeSource", "core.PersistentVolumeClaimSpec", "core.PodTemplateSpec",
     "core.PersistentVolumeClaim", "core.VolumeNodeAffinity", "core.ScopeSelector", "batch.PodFailurePolicy",
     "batch.SuccessPolicy", "resource.ResourceClaimTemplateSpec", "certificates.CertificateSigningRequestCondition",
+    "certificates.PodCertificateRequestSpec",
 )
 
 
@@ -42,6 +44,8 @@ def kind_of(type_text: str, packages: Packages, rows: dict[str, list[str]]) -> s
     """How the table writes a type; the structs that it leads to become rows."""
     if type_text.startswith("*"):
         return "*" + kind_of(type_text[1:], packages, rows)
+    if type_text == "[]uint8":
+        return "*s"  # a text in JSON, null where there is none
     if type_text.startswith("[]"):
         return "[]" + kind_of(type_text[2:], packages, rows)
     if type_text.startswith("map["):

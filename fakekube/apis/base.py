@@ -1,5 +1,7 @@
 """What many strategies have in common: a status that is somebody else's to write."""
 
+from collections.abc import Mapping
+
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.strategy import Strategy, WriteContext
 
@@ -23,6 +25,16 @@ def stored_as_null(obj: Tree, *path: str) -> None:
         parent = parent.get(each) or {}
     if parent.get(name) == []:
         parent[name] = None
+
+
+def drop_disabled(new: Tree, old: Tree | None, gates: Mapping[str, str], ctx: WriteContext) -> None:
+    """Take away the fields whose gate is off, unless the old object has them, in place.
+
+    What both objects share loses nothing by it.
+    """
+    for field, gate in gates.items():
+        if new.get(field) is not None and not ctx.cluster.gate(gate) and (old is None or old.get(field) is None):
+            del new[field]
 
 
 class StatusStrategy(Strategy):

@@ -169,8 +169,9 @@ class Kind:
     collects_dependents: bool = True  # False: a DELETE takes no notice of propagation policies
     # an annotation that is a field of the stored type upstream: metadata alone goes without it
     field_annotation: str = ""
-    # what its validation of updates looks at again in metadata; since 1.37 it only tells whether a
-    # generateName keeps to the rule of the kind: "whole" without "unnamed"
+    # which checks of metadata its own validation of updates repeats: "update" those of updates,
+    # "whole" those of new objects, where "unnamed" leaves out that of generateName. Since 1.37,
+    # which tells each error once, only the check of generateName makes a difference
     metadata_checks: tuple[str, ...] = ("update",)
     # where upstream keeps objects below /registry, which conflicts name; else the plural
     storage_path: str = ""

@@ -8,7 +8,7 @@ Upstream: encoding/json, apimachinery/pkg/api/equality. Left out: fields that a 
 have, which stay as they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import quantity
@@ -52,6 +52,18 @@ class Structs:
         type.
         """
         return self._encoded(value, type_, struct, path)
+
+    def default_spec(self, obj: dict[str, Any], type_: str, struct: str, fill: Callable[[dict[str, Any]], None]) -> None:
+        """Let ``fill`` complete an object's spec as Go has read it; the spec of one in which
+        nothing is missing stays as it was written.
+
+        Raises CannotDecode for a spec that is none.
+        """
+        read = self.encoded(obj.get("spec"), type_, struct=struct, path="spec")
+        spec = self.encoded(read, type_)
+        fill(spec)
+        if spec != read:
+            obj["spec"] = spec
 
     def shown(self, value: Any, type_: str) -> Any:
         """A value of a type as Go's encoder shows it: fields in their order, without those that it

@@ -13,12 +13,7 @@ def set_defaults(jobset: Tree) -> None:
 
     Raises CannotDecode for one whose spec is none.
     """
-    structs = addontables.structs(__package__)
-    spec: Tree = structs.encoded(jobset.get("spec"), SPEC, struct="JobSet", path="spec")
-    read = structs.encoded(spec, SPEC)
-    _fill(spec)
-    if spec != read:
-        jobset["spec"] = spec
+    addontables.structs(__package__).default_spec(jobset, SPEC, "JobSet", _fill)
 
 
 def _fill(spec: Tree) -> None:

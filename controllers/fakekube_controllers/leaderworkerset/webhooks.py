@@ -24,16 +24,10 @@ def default(request: AdmissionRequest) -> None:
 
     Raises Denied for one that cannot be read.
     """
-    lws: Tree = request.object
-    structs = addontables.structs(__package__)
     try:
-        spec = structs.encoded(lws.get("spec"), names.SPEC, struct="LeaderWorkerSet", path="spec")
+        addontables.structs(__package__).default_spec(request.object, names.SPEC, "LeaderWorkerSet", _fill)
     except CannotDecode as error:
         raise Denied(str(error), code=BAD_REQUEST) from error
-    read = structs.encoded(spec, names.SPEC)
-    _fill(spec)
-    if spec != read:
-        lws["spec"] = spec
 
 
 def _fill(spec: Tree) -> None:

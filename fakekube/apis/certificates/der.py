@@ -1,16 +1,16 @@
 """As much of DER, PEM and X.509 as tells a certificate of an authority from anything else.
 
-Signatures are not checked. Upstream: Go's encoding/pem and crypto/x509.
+Signatures are not checked. The package cryptography is there with the extra ``tls`` only, and this
+must do without. Upstream: Go's encoding/pem and crypto/x509.
 """
 
 import base64
-import binascii
-import re
 from typing import NamedTuple
 
 INTEGER, SEQUENCE, BIT_STRING, BOOLEAN, OID, EXTENSIONS = 0x02, 0x30, 0x03, 0x01, 0x06, 0xA3
 BASIC_CONSTRAINTS = bytes.fromhex("551d13")
-BLOCK = re.compile(r"^-----BEGIN ([^\n]*?)-----[ \t\r]*\n(.*?)^-----END \1-----[ \t\r]*$", re.DOTALL | re.MULTILINE)
+BEGIN, END, DASHES, BLANKS = "-----BEGIN ", "-----END ", "-----", " \t\r"
+NO_BLANKS = dict.fromkeys(map(ord, BLANKS))
 SIGNED = [SEQUENCE, SEQUENCE, BIT_STRING]
 
 
@@ -23,17 +23,36 @@ class Block(NamedTuple):
 
 
 def pem_blocks(text: str) -> list[Block]:
-    """All blocks of a text in order; what is not well formed is passed over."""
-    found = []
-    for match in BLOCK.finditer(text):
-        lines = match[2].splitlines()
-        count = next((number for number, line in enumerate(lines) if ":" not in line), len(lines))
-        try:
-            content = base64.b64decode("".join("".join(lines[count:]).split()), validate=True)
-        except binascii.Error:
-            continue
-        found.append(Block(match[1], count > 0, content))
+    """All blocks of a text in order; what is not well formed is passed over.
+
+    An end is that of the latest beginning, so that each line is looked at once.
+    """
+    found: list[Block] = []
+    begun: str | None = None
+    lines: list[str] = []
+    for line in text.split("\n"):
+        plain = line.rstrip(BLANKS)
+        if BEGIN in line:
+            begun = plain[len(BEGIN):-len(DASHES)] if line.startswith(BEGIN) and plain.endswith(DASHES) else None
+            lines = []
+        elif line.startswith(END):
+            if begun is not None and plain == f"{END}{begun}{DASHES}":
+                found += _block(begun, lines)
+            begun = None
+        else:
+            lines.append(line)
     return found
+
+
+def _block(kind: str, lines: list[str]) -> list[Block]:
+    """The block of a type that has these lines; none when they are not well formed."""
+    count = next((number for number, line in enumerate(lines) if ":" not in line), len(lines))
+    if count and count == len(lines):
+        return []  # headers end with a line that is none
+    try:
+        return [Block(kind, count > 0, base64.b64decode("".join(lines[count:]).translate(NO_BLANKS), validate=True))]
+    except ValueError:  # letters beyond ASCII among them
+        return []
 
 
 def _children(data: bytes) -> list[tuple[int, bytes]]:

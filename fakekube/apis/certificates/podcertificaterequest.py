@@ -13,6 +13,7 @@ from fakekube.apimachinery.validation import immutable
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.certificates.der import is_request
 from fakekube.apis.checks import ruled, signer_name
+from fakekube.apis.internals import internal
 from fakekube.registry.strategy import WriteContext
 
 DEFAULT_SECONDS = 86400
@@ -20,14 +21,7 @@ MIN_SECONDS, MAX_SECONDS, MAX_SECONDS_OF_OWN_SIGNERS = 3600, 7862400, 86400
 MAX_UID_BYTES, MAX_REQUEST_BYTES, MAX_ANNOTATIONS_BYTES = 128, 10240, 262144
 ANNOTATIONS, STUB, SECONDS = "spec.unverifiedUserAnnotations", "spec.stubPKCS10Request", "spec.maxExpirationSeconds"
 STUB_SINCE = 37
-# As upstream's internal type has them, in its order, with what an absent one prints.
-FIELDS = (
-    ("SignerName", "signerName", ""), ("PodName", "podName", ""), ("PodUID", "podUID", ""),
-    ("ServiceAccountName", "serviceAccountName", ""), ("ServiceAccountUID", "serviceAccountUID", ""),
-    ("NodeName", "nodeName", ""), ("NodeUID", "nodeUID", ""), ("MaxExpirationSeconds", "maxExpirationSeconds", None),
-    ("PKIXPublicKey", "pkixPublicKey", None), ("ProofOfPossession", "proofOfPossession", None),
-    ("StubPKCS10Request", "stubPKCS10Request", None), ("UnverifiedUserAnnotations", "unverifiedUserAnnotations", None),
-)
+KIND = "PodCertificateRequestSpec"
 
 
 class PodCertificateRequestStrategy(StatusStrategy):
@@ -55,11 +49,7 @@ class PodCertificateRequestStrategy(StatusStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec stays, and is not looked at again."""
-        return immutable("spec", _shown(obj["spec"]), _shown(old["spec"]))
-
-
-def _shown(spec: Tree) -> Tree:
-    return {name: spec.get(field, absent) for name, field, absent in FIELDS}
+        return immutable("spec", internal(KIND, obj["spec"]), internal(KIND, old["spec"]))
 
 
 def _annotations(values: Tree) -> list[FieldError]:

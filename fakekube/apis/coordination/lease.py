@@ -7,9 +7,10 @@ LeaseCandidate.
 from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative
+from fakekube.apis.base import drop_disabled
 from fakekube.registry.strategy import Strategy, WriteContext
 
-COORDINATED = ("strategy", "preferredHolder")
+COORDINATED = dict.fromkeys(("strategy", "preferredHolder"), "CoordinatedLeaderElection")
 
 
 class LeaseStrategy(Strategy):
@@ -17,11 +18,11 @@ class LeaseStrategy(Strategy):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Fields of coordinated leader election are for clusters that have it."""
-        _drop_disabled(obj, {}, ctx)
+        drop_disabled(obj.get("spec") or {}, None, COORDINATED, ctx)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """They stay where they were."""
-        _drop_disabled(obj, old.get("spec") or {}, ctx)
+        drop_disabled(obj.get("spec") or {}, old.get("spec"), COORDINATED, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Durations are positive, counts not negative."""
@@ -34,13 +35,6 @@ class LeaseStrategy(Strategy):
         if spec.get("preferredHolder") and not spec.get("strategy"):
             found.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
         return found
-
-
-def _drop_disabled(obj: Tree, before: Tree, ctx: WriteContext) -> None:
-    if not ctx.cluster.gate("CoordinatedLeaderElection"):
-        gone = [name for name in COORDINATED if name in obj.get("spec", ()) and name not in before]
-        if gone:
-            obj["spec"] = {name: value for name, value in obj["spec"].items() if name not in gone}
 
 
 STRATEGY = LeaseStrategy()

@@ -13,6 +13,7 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
+from fakekube.apis.base import drop_disabled
 from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import validate_amount
 from fakekube.apis.core.scheduling_validation import validate_taint_effect
@@ -26,6 +27,7 @@ BAD_FEATURE = (
     "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 )
 NOT_DUAL = "invalid PodCIDRs. failed to check with dual stack with error"
+SPEC_GATES = {"podPreemptionPolicy": "InPlacePodVerticalScalingSchedulerPreemption"}
 AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
@@ -49,23 +51,18 @@ class NodeStrategy(Strategy):
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         obj["spec"].pop("configSource", None)
         obj["status"].pop("config", None)
-        self._drop_disabled(obj, None, ctx)
+        drop_disabled(obj["spec"], None, SPEC_GATES, ctx)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         obj["status"] = old["status"]
         if "configSource" not in old["spec"]:
             obj["spec"].pop("configSource", None)
-        self._drop_disabled(obj, old, ctx)
-
-    def _drop_disabled(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
-        spec, name, gate = obj["spec"], "podPreemptionPolicy", "InPlacePodVerticalScalingSchedulerPreemption"
-        if name in spec and name not in (old or {}).get("spec", ()) and not ctx.cluster.gate(gate):
-            del spec[name]
+        drop_disabled(obj["spec"], old["spec"], SPEC_GATES, ctx)
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_status_update(obj, old, ctx)
-        if "config" not in (old.get("status") or {}) and "config" in (obj.get("status") or {}):
-            obj["status"] = {name: value for name, value in obj["status"].items() if name != "config"}
+        if "config" not in (old.get("status") or {}):
+            (obj.get("status") or {}).pop("config", None)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, status = obj["spec"], obj["status"]

@@ -9,7 +9,7 @@ from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable, label_selector, one_of
-from fakekube.apis.base import StatusStrategy
+from fakekube.apis.base import StatusStrategy, drop_disabled
 from fakekube.apis.checks import quantity_positive, required_name, ruled
 from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.internals import changed_lines
@@ -24,6 +24,7 @@ RESIZES = (
     "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
     "NodeResizePending",
 )
+STATUS_GATES = {"healthStatus": "CSIVolumeHealth"}
 FROZEN = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 
 
@@ -58,9 +59,7 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """A volume's health is told where the gate for it is on, or was."""
         super().prepare_for_status_update(obj, old, ctx)
-        status, before = obj.get("status") or {}, old.get("status") or {}
-        if "healthStatus" in status and "healthStatus" not in before and not ctx.cluster.gate("CSIVolumeHealth"):
-            obj["status"] = {name: value for name, value in status.items() if name != "healthStatus"}
+        drop_disabled(obj.get("status") or {}, old.get("status"), STATUS_GATES, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec."""
@@ -109,7 +108,7 @@ def _drop_foreign_source(obj: Tree, old: Tree, ctx: WriteContext) -> None:
     spec = obj["spec"]
     foreign = (spec.get("dataSourceRef") or {}).get("namespace")
     if foreign and "dataSourceRef" not in (old.get("spec") or {}) and not ctx.cluster.gate("CrossNamespaceVolumeDataSource"):
-        obj["spec"] = {name: value for name, value in spec.items() if name != "dataSourceRef"}
+        del spec["dataSourceRef"]
 
 
 def _normalize(obj: Tree, old: Tree) -> None:

@@ -7,6 +7,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import drop_disabled
 from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validation, podresources, podspec_gates
 from fakekube.apis.core.pod_profiles import has_profiles, sync_app_armor
 from fakekube.apis.core.pod_warnings import pod_warnings
@@ -16,6 +17,7 @@ from fakekube.registry.strategy import Strategy, WriteContext
 
 AFFINITIES = ("podAffinity", "podAntiAffinity")
 KEPT_STATUS = ("resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses")
+STATUS_GATES = {"volumeHealth": "CSIVolumeHealth"}
 GATED = {
     "lastProbeTime": None, "message": "Scheduling is blocked due to non-empty scheduling gates",
     "reason": "SchedulingGated", "status": "False", "type": "PodScheduled",
@@ -95,8 +97,7 @@ class PodStrategy(Strategy):
             if name in old_status:
                 status.setdefault(name, old_status[name])
         pod_status.keep_observed_generations(status, old_status)
-        if "volumeHealth" in status and "volumeHealth" not in old_status and not ctx.cluster.gate("CSIVolumeHealth"):
-            del status["volumeHealth"]
+        drop_disabled(status, old_status, STATUS_GATES, ctx)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return pod_status.validate_status_update(obj, old)

@@ -4,14 +4,15 @@ Upstream: pkg/apis/resource/validation, pkg/registry/resource/devicetaintrule.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, declared, invalid, not_supported, required, too_long, typed
+from fakekube.apimachinery.field_errors import FieldError, child, declared, not_supported, required, too_long, typed
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
+from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.registry.strategy import WriteContext
 
 EFFECTS = ("NoExecute", "NoSchedule", "None")
-MAX_DRIVER_BYTES, MAX_POOL_BYTES = 63, 253
+MAX_POOL_BYTES = 253
 
 
 class DeviceTaintRuleStrategy(StatusStrategy):
@@ -38,20 +39,12 @@ def _selector(path: str, selector: Tree) -> list[FieldError]:
     found: list[FieldError] = []
     driver, pool, device = (selector.get(name) for name in ("driver", "pool", "device"))
     if driver is not None:
-        found += driver_errors(child(path, "driver"), driver)
+        found += validate_csi_driver_name(driver, child(path, "driver"))
     if pool is not None:
         found += pool_errors(child(path, "pool"), pool)
     if device is not None:
         found += ruled(child(path, "device"), device, names.dns1123_label)
     return found
-
-
-def driver_errors(path: str, name: str) -> list[FieldError]:
-    """What is wrong with the name of a driver: a DNS subdomain, upper case allowed."""
-    if not name:
-        return [required(path)]
-    found = [too_long(path, MAX_DRIVER_BYTES)] if len(name.encode()) > MAX_DRIVER_BYTES else []
-    return found + [invalid(path, name, text) for text in names.dns1123_subdomain(name.lower())]
 
 
 def pool_errors(path: str, name: str) -> list[FieldError]:

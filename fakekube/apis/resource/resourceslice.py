@@ -9,8 +9,9 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.scheduling_validation import validate_node_selector
+from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.apis.internals import internal
-from fakekube.apis.resource.devicetaintrule import default_taint, driver_errors, pool_errors
+from fakekube.apis.resource.devicetaintrule import default_taint, pool_errors
 from fakekube.apis.resource.slice_devices import MAX_SETS, counter_sets_errors, devices_errors, drop_disabled
 from fakekube.registry.strategy import Strategy, WriteContext
 
@@ -34,7 +35,7 @@ class ResourceSliceStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Driver, pool, place, and devices by names of their own."""
         spec = obj.get("spec") or {}
-        found = driver_errors("spec.driver", spec.get("driver", ""))
+        found = validate_csi_driver_name(spec.get("driver", ""), "spec.driver")
         found += pool_errors("spec.pool.name", (spec.get("pool") or {}).get("name", ""))
         found += _numbers("spec.pool", spec.get("pool") or {})
         found += _place(spec)

@@ -25,9 +25,10 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import declared_name
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.scheduling_validation import validate_node_selector
+from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.apis.resource.capacities import capacity_errors
 from fakekube.apis.resource.devices import identifier_errors
-from fakekube.apis.resource.devicetaintrule import driver_errors, taint_errors
+from fakekube.apis.resource.devicetaintrule import taint_errors
 
 MAX_DEVICES, MAX_TAINTED, MAX_TAINTS, MAX_CONDITIONS, MAX_CONSUMED, MAX_SETS, MAX_COUNTERS = 128, 64, 16, 4, 2, 8, 32
 MAX_PROPERTIES, MAX_TEXT_BYTES, MAX_KEY_BYTES = 32, 64, 96
@@ -158,7 +159,7 @@ def _qualified(path: str, name: str) -> list[FieldError]:
         return identifier_errors(path, name)
     if "/" in own:
         return []
-    found = driver_errors(path, domain) if domain else [invalid(path, "", "the domain must not be empty")]
+    found = validate_csi_driver_name(domain, path) if domain else [invalid(path, "", "the domain must not be empty")]
     return found + (identifier_errors(path, own) if own else [invalid(path, "", "the name must not be empty")])
 
 

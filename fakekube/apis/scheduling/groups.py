@@ -5,7 +5,7 @@ functions of pkg/registry/scheduling. ``old`` is None for what is new; what did 
 looked at again.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, scheduling_blocks, validation
@@ -13,7 +13,6 @@ from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import one_of
 from fakekube.apis.scheduling import blocks
-from fakekube.registry.strategy import WriteContext
 
 HIGHEST = 1_000_000_000
 PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
@@ -26,13 +25,6 @@ GROUP_GATES = {
 }
 
 Check = Callable[[Any, str], list[FieldError]]
-
-
-def drop_disabled(new: Tree, old: Tree | None, gates: Mapping[str, str], ctx: WriteContext) -> None:
-    """Take away the fields whose gate is off, unless the old object has them."""
-    for field, gate in gates.items():
-        if new.get(field) is not None and not ctx.cluster.gate(gate) and not (old and old.get(field)):
-            del new[field]
 
 
 def settled(

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis import base
 from fakekube.apis.scheduling import groups
 from fakekube.registry.strategy import Strategy, WriteContext
 
@@ -30,11 +31,11 @@ class GroupStrategy(Strategy, ABC):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         obj["status"] = {}
-        groups.drop_disabled(obj["spec"], None, self.gates, ctx)
+        base.drop_disabled(obj["spec"], None, self.gates, ctx)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         obj["status"] = old.get("status", {})
-        groups.drop_disabled(obj["spec"], old["spec"], self.gates, ctx)
+        base.drop_disabled(obj["spec"], old["spec"], self.gates, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return self.validate_spec(obj["spec"], None, "spec")

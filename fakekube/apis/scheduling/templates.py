@@ -11,6 +11,7 @@ from typing import Any
 from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.apis import base
 from fakekube.apis.scheduling import groups
 from fakekube.registry.strategy import WriteContext
 
@@ -29,16 +30,16 @@ NO_CHILD = "must have at least one child PodGroupTemplate or CompositePodGroupTe
 
 def drop_disabled(spec: Tree, old: Tree | None, ctx: WriteContext) -> None:
     """Take away what a gate forbids, at every level."""
-    groups.drop_disabled(spec, old, {BRANCHES: "CompositePodGroup"}, ctx)
+    base.drop_disabled(spec, old, {BRANCHES: "CompositePodGroup"}, ctx)
     before = _items(old, LEAVES)
     for position, template in enumerate(_items(spec, LEAVES)):
         was = before[position] if position < len(before) else None
-        groups.drop_disabled(template, was, groups.GROUP_GATES, ctx)
+        base.drop_disabled(template, was, groups.GROUP_GATES, ctx)
         template.setdefault("schedulingConstraints", None)
     known = _by_name(_items(old, BRANCHES))
     for template in _items(spec, BRANCHES):
         was = known.get(template.get("name", ""))
-        groups.drop_disabled(template, was, groups.PREEMPTION_GATE, ctx)
+        base.drop_disabled(template, was, groups.PREEMPTION_GATE, ctx)
         drop_disabled(template, was, ctx)
 
 

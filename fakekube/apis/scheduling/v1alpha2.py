@@ -11,6 +11,7 @@ from fakekube.apimachinery import field_errors, scheduling_blocks
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import one_of
+from fakekube.apis import base
 from fakekube.apis.scheduling import blocks, groups
 from fakekube.apis.scheduling.podgroup import GroupStrategy
 from fakekube.apis.scheduling.workload import validate_controller
@@ -42,7 +43,7 @@ class WorkloadStrategy(Strategy):
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Without what a gate forbids."""
         for template in obj["spec"].get(TEMPLATES) or ():
-            groups.drop_disabled(template, None, GATES, ctx)
+            base.drop_disabled(template, None, GATES, ctx)
             template.setdefault("schedulingConstraints", None)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:

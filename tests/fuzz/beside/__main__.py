@@ -89,13 +89,14 @@ class Beside:
         self.kinds = [kind for kind in await self._served() if kinds.search(kind.name) and kind.name in self.schema_of]
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
         await self.sides.ask("POST", "/api/v1/namespaces", [namespace] * 2)
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}  # which pods need
+        await self.sides.ask("POST", f"/api/v1/namespaces/{self.namespace}/serviceaccounts", [account] * 2)
         paths = {kind.path.replace(self.namespace, "default"): kind.name for kind in self.kinds}
         for path, tree in objects():
             if path in paths:
                 version, _, name = paths[path].rpartition("/")
                 self._begin_with({**tree, "apiVersion": version, "kind": name, "metadata": {"name": "g"}})
         self._read(seeds)
-        await asyncio.sleep(1)  # until the namespace has its account
 
     def _read(self, seeds: Path | None) -> None:
         for file in sorted(seeds.rglob("*.yaml")) if seeds is not None else ():
