@@ -3,6 +3,9 @@
 Upstream: ValidateClusterTrustBundle in pkg/apis/certificates/validation.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid, too_long
 from fakekube.apimachinery.types import Tree
@@ -12,7 +15,8 @@ from fakekube.apis.checks import ruled, signer_name
 from fakekube.registry.strategy import Strategy, WriteContext
 
 MAX_BYTES = 1 << 20
-NAME, SIGNER, BUNDLE = "metadata.name", "spec.signerName", "spec.trustBundle"
+NAME, GENERATE_NAME = "metadata.name", "metadata.generateName"
+SIGNER, BUNDLE = "spec.signerName", "spec.trustBundle"
 
 
 class ClusterTrustBundleStrategy(Strategy):
@@ -38,16 +42,21 @@ class ClusterTrustBundleStrategy(Strategy):
 
 
 def _of_name(obj: Tree) -> list[FieldError]:
-    name, signer = obj["metadata"].get("name", ""), (obj.get("spec") or {}).get("signerName", "")
-    if not name:
-        return []  # told of the metadata
+    """What is wrong with the name, and with what it is generated from."""
+    meta, signer = obj["metadata"], (obj.get("spec") or {}).get("signerName", "")
+    base, name = meta.get("generateName"), meta.get("name")  # no name is told of the metadata
+    found = _named(GENERATE_NAME, base, signer, partial(names.object_name_prefix, "subdomain")) if base else []
+    return found + (_named(NAME, name, signer, names.dns1123_subdomain) if name else [])
+
+
+def _named(path: str, name: str, signer: str, rule: Callable[[str], list[str]]) -> list[FieldError]:
     prefix = signer.replace("/", ":") + ":" if signer else ""
     if not name.startswith(prefix):
         text = f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
-        return [invalid(NAME, name, text)]
+        return [invalid(path, name, text)]
     if not signer and ":" in name:
-        return [invalid(NAME, name, 'ClusterTrustBundle without signer name must not have ":" in its name')]
-    return [error._replace(value=name) for error in ruled(NAME, name.removeprefix(prefix), names.dns1123_subdomain)]
+        return [invalid(path, name, 'ClusterTrustBundle without signer name must not have ":" in its name')]
+    return [error._replace(value=name) for error in ruled(path, name.removeprefix(prefix), rule)]
 
 
 def _bundle(text: str) -> list[FieldError]:

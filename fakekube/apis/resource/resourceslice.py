@@ -30,7 +30,13 @@ class ResourceSliceStrategy(Strategy):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """No fields of features that are off."""
-        drop_disabled(obj.get("spec") or {}, ctx.cluster.gate)
+        drop_disabled(obj.get("spec") or {}, {}, ctx.cluster.gate)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """They stay where the slice had them; what is taken away counts as a change of the spec."""
+        if self.spec_changed(obj, old):
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        drop_disabled(obj.get("spec") or {}, old.get("spec") or {}, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Driver, pool, place, and devices by names of their own."""

@@ -34,9 +34,6 @@ MAX_DEVICES, MAX_TAINTED, MAX_TAINTS, MAX_CONDITIONS, MAX_CONSUMED, MAX_SETS, MA
 MAX_PROPERTIES, MAX_TEXT_BYTES, MAX_KEY_BYTES = 32, 64, 96
 VALUES = ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
 LISTS = VALUES[4:]
-GATED = (
-    ("DRAPartitionableDevicesType", ("partitionTypeAttribute",)), ("DRAOptionalNodeOperations", ("skipNodeOperations",)))
-"""Fields that a slice has only while a gate is on."""
 ONE_OF = ", ".join(f"`{name}`" for name in VALUES)
 ONE_VALUE = "exactly one value must be specified"
 ALONE = (
@@ -48,22 +45,40 @@ ONE_PLACE = (
 OVERLAP = "bindingFailureConditions must not overlap with bindingConditions"
 
 
-def drop_disabled(spec: Tree, gate: Callable[[str], bool]) -> None:
-    """Forget fields of features that are off."""
-    for name, fields in GATED:
-        if not gate(name):
+def _itself(spec: Tree) -> Iterable[Tree]:
+    return (spec,)
+
+
+def _devices(spec: Tree) -> Iterable[Tree]:
+    return spec.get("devices") or ()
+
+
+def _attributes(spec: Tree) -> Iterable[Tree]:
+    return (attribute for device in _devices(spec) for attribute in (device.get("attributes") or {}).values())
+
+
+def _consumed(spec: Tree) -> Iterable[Tree]:
+    return (consumed for device in _devices(spec) for consumed in device.get("consumesCounters") or ())
+
+
+GATED: tuple[tuple[str, Callable[[Tree], Iterable[Tree]], Sequence[str]], ...] = (
+    ("DRAPartitionableDevicesType", _itself, ("partitionTypeAttribute",)),
+    ("DRAOptionalNodeOperations", _itself, ("skipNodeOperations",)),
+    ("DRANodeAllocatableResources", _devices, ("nodeAllocatableResources",)),
+    ("DRAListTypeAttributes", _attributes, LISTS),
+    ("DRADeviceCompatibilityGroups", _consumed, ("compatibilityGroups",)),
+)
+"""A feature's gate, where in a slice its fields stand, and the fields."""
+
+
+def drop_disabled(spec: Tree, old: Tree, gate: Callable[[str], bool]) -> None:
+    """Take away fields of features that are off, unless the old slice uses the feature anywhere."""
+    for name, holders, fields in GATED:
+        if gate(name) or any(field in holder for holder in holders(old) for field in fields):
+            continue
+        for holder in holders(spec):
             for field in fields:
-                spec.pop(field, None)
-    lists, allocatable, groups = map(gate, (
-        "DRAListTypeAttributes", "DRANodeAllocatableResources", "DRADeviceCompatibilityGroups"))
-    for device in spec.get("devices") or ():
-        if not allocatable:
-            device.pop("nodeAllocatableResources", None)
-        for attribute in () if lists else (device.get("attributes") or {}).values():
-            for name in LISTS:
-                attribute.pop(name, None)
-        for consumed in () if groups else device.get("consumesCounters") or ():
-            consumed.pop("compatibilityGroups", None)
+                holder.pop(field, None)
 
 
 def devices_errors(path: str, devices: Sequence[Tree], *, apart: bool) -> list[FieldError]:

@@ -13,6 +13,7 @@ from tests.admission.world import World
 from tests.apis.strategies_b.steps import changed, created, named, refused, status_changed
 
 EXACT = {"name": "r", "exactly": {"deviceClassName": "c"}}
+LISTS = ("ints", "bools", "strings", "versions")
 
 
 def test_durations_of_a_lease_are_positive():
@@ -29,6 +30,30 @@ def test_leases_coordinate_elections_behind_a_gate():
     obj = named({"spec": {"strategy": "OldestEmulationVersion", "preferredHolder": "h"}})
     assert created(lease.STRATEGY, obj)["spec"] == {}
     assert created(lease.STRATEGY, obj, World("CoordinatedLeaderElection"))["spec"] == obj["spec"]
+
+
+def device_slice(*, skip=None, **attributes):
+    spec = {"driver": "d.x", "pool": {"name": "p", "resourceSliceCount": 1}, "nodeName": "n",
+            "devices": [{"name": "a", "attributes": {"x": attributes}}]}
+    return named({"spec": spec if skip is None else {**spec, "skipNodeOperations": skip}}, generation=1)
+
+
+def test_a_slice_has_fields_of_features_that_are_on_or_that_it_had():
+    """Given fields of features that are off / when a slice is made or changed / then they are
+    dropped, which counts as a change; one that uses a feature already may go on.
+    """
+    slices = resourceslice.STRATEGY
+    lists = {name: ["a"] for name in LISTS}
+    made = created(slices, device_slice(skip=["*"], int=1, **lists))
+    assert made["spec"]["devices"][0]["attributes"] == {"x": {"int": 1}}
+    assert "skipNodeOperations" not in made["spec"]
+    devices = [{"name": "a", "attributes": {"x": {"int": 1, "ints": [2]}}}]
+    obj, wrong = changed(slices, made, {"spec": {**made["spec"], "devices": devices}})
+    assert (obj["spec"], obj["metadata"]["generation"], wrong) == (made["spec"], 2, [])
+    old = created(slices, device_slice(ints=[1]), World("DRAListTypeAttributes"))
+    devices = [{"name": "b", "attributes": {"y": {"strings": ["z"]}}}]
+    obj, _ = changed(slices, old, {"spec": {**old["spec"], "devices": devices}})
+    assert obj["spec"]["devices"] == devices
 
 
 def test_a_runtime_class_keeps_its_handler():
