@@ -142,7 +142,7 @@ def delete_options_of_query(query: Mapping[str, list[str]]) -> tuple[DeleteOptio
         tree[UNSAFE] = unsafe[0].lower() not in FALSE
     if dry_run := query.get("dryRun"):
         tree["dryRun"] = list(dry_run)
-    given = {name: query.get(name, [""])[0] for name in ("uid", "resourceVersion")}
+    given = {name: (query.get(name) or [""])[0] for name in ("uid", "resourceVersion")}
     if preconditions := {name: text for name, text in given.items() if text}:
         tree["preconditions"] = preconditions
     return delete_options(tree)
