@@ -254,11 +254,11 @@ class Framework:
                 return error(f'running "{plugin.name}" filter plugin: {status.message}')
         return None
 
-    def filter_signature(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Hashable | None:
+    def filter_signer(self, state: CycleState, pod: PodInfo) -> Callable[[NodeInfo], Hashable] | None:
         """What the filters depend on at a node, by the kinds of ``framework/search.py``; see the
         Handle.
         """
-        parts: list[Hashable] = [tuple(node.allocatable.items()), node.usage]
+        asked: list[tuple[Callable[[Any, NodeInfo], Hashable], Any]] = []
         for plugin in self.filter_plugins:
             if plugin.name in state.skip_filter_plugins or hasattr(plugin, "resource_score"):
                 continue
@@ -267,8 +267,12 @@ class Framework:
             fields = plugin.node_fields(pod)
             if fields and getattr(plugin, "counts_pods", False):
                 return None
-            parts.append(plugin.sign_node(fields, node))
-        return tuple(parts)
+            asked.append((plugin.sign_node, fields))
+
+        def sign(node: NodeInfo) -> Hashable:
+            return tuple(node.allocatable.items()), node.usage, *[sign_node(fields, node) for sign_node, fields in asked]
+
+        return sign
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The same with the pods that are nominated for the node and have no less priority, and

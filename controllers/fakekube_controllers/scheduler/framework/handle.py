@@ -148,8 +148,9 @@ class Handle(Protocol):
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The same, also with the pods on it that are nominated there and have no less priority."""
 
-    def filter_signature(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Hashable | None:
-        """All of a node that the filters for a pod depend on, nominated pods apart.
+    def filter_signer(self, state: CycleState, pod: PodInfo) -> Callable[[NodeInfo], Hashable] | None:
+        """A function that gives all of a node that the filters for a pod depend on, nominated pods
+        apart.
 
         It stays the same for nodes that are the same to them whatever pods come and go there, if
         these have the same requests. None where that is not known.

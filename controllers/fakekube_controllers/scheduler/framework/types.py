@@ -125,7 +125,9 @@ class NodeInfo:
 
     ``generation`` grows with every change. ``used_ports`` (host address, protocol, port) and
     ``claim_counts`` (namespace, name) say how many of its pods use each; ``images`` are the names
-    of the images that it has. One that was handed out in a snapshot must not be changed: copy it.
+    of the images that it has. ``memo``: what plugins compute from the node once, by their names; it
+    is lost when the node, or which pods are there, changes, and a copy begins without. One that was
+    handed out in a snapshot must not be changed: copy it.
     """
 
     name: str
@@ -143,11 +145,11 @@ class NodeInfo:
     claim_counts: dict[tuple[str, str], int] = field(default_factory=dict)
     images: dict[str, int] = field(default_factory=dict)  # sizes in bytes
     _usage: tuple[int, ...] | None = field(default=None, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def set_node(self, node: ReadOnlyTree) -> None:
         """Set or update the node itself."""
-        self.generation += 1
-        self._usage = None
+        self._changed()
         if self.node is None or (self.node.get("status") or {}).get("images") != (node.get("status") or {}).get("images"):
             self.images = {
                 name: int(image.get("sizeBytes") or 0)
@@ -157,9 +159,14 @@ class NodeInfo:
 
     def remove_node(self) -> None:
         """The node does not exist any more."""
+        self._changed()
+        self.node, self.allocatable, self.taints, self.images = None, {}, (), {}
+
+    def _changed(self) -> None:
         self.generation += 1
         self._usage = None
-        self.node, self.allocatable, self.taints, self.images = None, {}, (), {}
+        if self.memo:
+            self.memo = {}
 
     @property
     def usage(self) -> tuple[int, ...]:
@@ -173,8 +180,7 @@ class NodeInfo:
         """Add a pod; one that is there already is replaced."""
         if info.uid in self.pods:
             self.remove(info.uid)
-        self.generation += 1
-        self._usage = None
+        self._changed()
         self.pods[info.uid] = info
         self.priorities[info.priority] = self.priorities.get(info.priority, 0) + 1
         for name, value in info.requests.items():
@@ -195,8 +201,7 @@ class NodeInfo:
         info = self.pods.pop(uid, None)
         if info is None:
             return
-        self.generation += 1
-        self._usage = None
+        self._changed()
         left = self.priorities.pop(info.priority) - 1
         if left:
             self.priorities[info.priority] = left

@@ -20,6 +20,7 @@ from fakekube_controllers.scheduler.framework.status import Code, Status, unreso
 from fakekube_controllers.scheduler.groups.entities import priority_of
 from fakekube_controllers.scheduler.preemption.pods import NEVER
 from fakekube_controllers.scheduler.preemption.victims import (
+    IMPORTANCE,
     Units,
     Victim,
     is_terminating_by_preemption,
@@ -100,21 +101,17 @@ async def make_room(
         if status is not None:
             return status
         proposed = [each for each in assignments.proposed_assignments if each.node_name] if assignments is not None else []
-        victims.sort(key=_importance)
+        victims.sort(key=IMPORTANCE)
         breaking, others = split_by_budgets(victims, budgets)
         gone: list[Victim] = []
         for victim in [*(victim for victim, _ in breaking), *others]:
             spared = await trial.spares_by(victim, schedule) if tries_again else trial.spares(victim, proposed)
             if not spared:
                 gone.append(victim)
-        gone.sort(key=_importance)
+        gone.sort(key=IMPORTANCE)
         return Room(gone, {each.pod.uid: NominatingInfo(each.node_name) for each in proposed})
     finally:
         trial.restore()
-
-
-def _importance(victim: Victim) -> tuple[int, int, int, float]:
-    return victim.importance
 
 
 class _Trial:

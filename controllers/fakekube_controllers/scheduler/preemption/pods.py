@@ -9,7 +9,8 @@ framework/plugins/defaultpreemption (SelectVictimsOnNode). Nodes are tried in th
 first one on, where upstream begins at a random one.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -20,6 +21,7 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.preemption.victims import (
+    IMPORTANCE,
     Candidate,
     Units,
     Victim,
@@ -34,8 +36,6 @@ TERMINATING = "not eligible due to a terminating pod on the nominated node."
 
 
 OUTCOMES = 4096  # of trials that are kept for one attempt
-Outcomes = Memo[Hashable, Status | tuple[int, ...]]
-"""Why a pod does not fit, or the places among the sorted victims of those that go."""
 
 
 class Attempt(NamedTuple):
@@ -46,6 +46,28 @@ class Attempt(NamedTuple):
     pod: PodInfo
     snapshot: Snapshot
     units: Units
+
+
+class Trials:
+    """What one attempt has tried, to be taken over for nodes that look the same.
+
+    ``outcomes``: why the pod does not fit, or the places among the sorted victims of those that go.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self.outcomes: Memo[Hashable, Status | tuple[int, ...]] = Memo(OUTCOMES)
+
+    @cached_property
+    def sign(self) -> Callable[[NodeInfo], Hashable] | None:
+        """What the filters depend on at a node; None where that is not known."""
+        return self._attempt.handle.filter_signer(self._attempt.state, self._attempt.pod)
+
+    def key(self, node: NodeInfo, requests: Sequence[Hashable] | None) -> Hashable | None:
+        """What a trial without budgets depends on; None where that is not known."""
+        if requests is None or self._attempt.handle.nominator.nominated_pods_for_node(node.name) or self.sign is None:
+            return None
+        return self.sign(node), requests
 
 
 def not_eligible(attempt: Attempt, pod: ReadOnlyTree, statuses: Mapping[str, Status]) -> str:
@@ -75,17 +97,14 @@ def find_candidates(
     snapshot = attempt.snapshot
     found: list[Candidate] = []
     unbroken = 0
-    outcomes: Outcomes = Memo(OUTCOMES)
+    trials = Trials(attempt)
     rejections: list[Status] = []
     for node in snapshot.infos():
         status = statuses.get(node.name)
         if status is None or status.code != Code.UNSCHEDULABLE:
             rejections.append(NOT_HELPFUL)
             continue
-        if not attempt.units.may_be_below(attempt.pod.priority, node):
-            rejections.append(NO_VICTIMS)
-            continue
-        candidate = select_victims_on_node(attempt, node, budgets, outcomes)
+        candidate = select_victims_on_node(attempt, node, budgets, trials)
         if isinstance(candidate, Status):
             rejections.append(candidate)
             continue
@@ -97,18 +116,18 @@ def find_candidates(
 
 
 def select_victims_on_node(
-    attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree], outcomes: Outcomes,
+    attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree], trials: Trials,
 ) -> Candidate | Status:
     """What has to go from a node so that the pod fits there; else why it would not fit.
 
     Pods on other nodes go too where a group is disrupted as a whole. Filters look at this node
     alone; of nodes that look the same to them, with the same pods to evict, one is tried.
     """
-    victims = [victim for victim in attempt.units.victims([node]) if victim.priority < attempt.pod.priority]
+    evictable = attempt.units.below(attempt.pod.priority, node)
+    victims = evictable.victims
     if not victims:
         return NO_VICTIMS
-    victims.sort(key=_importance)
-    key = None if budgets else _signature(attempt, node, victims)
+    key, outcomes = None if budgets else trials.key(node, evictable.requests), trials.outcomes
     kept = outcomes.get(key) if key is not None else None
     if kept is not None:
         return kept if isinstance(kept, Status) else Candidate(node.name, tuple([victims[place] for place in kept]), 0)
@@ -119,18 +138,6 @@ def select_victims_on_node(
     elif key is not None and isinstance(found, Status) and found.is_rejection:  # an error names the node
         outcomes.put(key, found)
     return found
-
-
-def _signature(attempt: Attempt, node: NodeInfo, victims: Sequence[Victim]) -> Hashable | None:
-    """What the outcome of a trial without budgets depends on; None where that is not known."""
-    if attempt.handle.nominator.nominated_pods_for_node(node.name):
-        return None
-    if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
-        return None
-    signature = attempt.handle.filter_signature(attempt.state, attempt.pod, node)
-    if signature is None:
-        return None
-    return signature, tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims])
 
 
 def _try_node(
@@ -154,11 +161,7 @@ def _try_node(
     gone += [victim for victim in others if not trial.spares(victim)]
     if not gone:
         return Status(Code.ERROR, (f'expected at least one victim pod on node "{node.name}"',))
-    return Candidate(node.name, tuple(sorted(gone, key=_importance)), violations)
-
-
-def _importance(victim: Victim) -> tuple[int, int, int, float]:
-    return victim.importance
+    return Candidate(node.name, tuple(sorted(gone, key=IMPORTANCE)), violations)
 
 
 class _Trial:

@@ -4,8 +4,11 @@ Upstream: pkg/scheduler/framework/preemption/{types,util}.go.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, is_
+from typing import NamedTuple
 
 from fakekube.apimachinery import labels, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -17,6 +20,7 @@ from fakekube_controllers.scheduler.groups.states import GroupStates
 MAX_TREE_DEPTH = 4
 INT32_RANGE = 2**31
 RANKS = {EntityType.POD: 1, EntityType.POD_GROUP: 2, EntityType.COMPOSITE_POD_GROUP: 3}
+BY_IMPORTANCE = "pods by importance"  # in the memo of a node
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,45 @@ class Victim:
         return -self.priority, -RANKS[self.type], -len(self.pods), self.started
 
 
+IMPORTANCE = attrgetter("importance")
+
+class Evictable(NamedTuple):
+    """Units that may be evicted, the most important first, and what each of them requests.
+
+    ``requests`` is None where one of them has pods elsewhere, or may have.
+    """
+
+    victims: Sequence[Victim]
+    requests: Sequence[Hashable] | None
+
+
+class _Pods(NamedTuple):
+    """The pods of a node, each by itself, the most important first.
+
+    ``trees``: as they were, in the node's order; ``ranks``: the priorities with the other sign.
+    """
+
+    trees: list[ReadOnlyTree]
+    victims: tuple[Victim, ...]
+    ranks: tuple[int, ...]
+    requests: tuple[Hashable, ...]
+
+
+def _pods_of(node: NodeInfo) -> _Pods:
+    """Sorted once for all attempts that see the node as it is."""
+    trees = [info.pod for info in node.pods.values()]  # another state of a pod may have another start
+    kept: _Pods | None = node.memo.get(BY_IMPORTANCE)
+    if kept is not None and all(map(is_, kept.trees, trees)):
+        return kept
+    victims = sorted(
+        [Victim(((info, node.name),), info.priority, EntityType.POD, started_at(info.pod)) for info in node.pods.values()],
+        key=IMPORTANCE)
+    made = node.memo[BY_IMPORTANCE] = _Pods(
+        trees, tuple(victims), tuple([-victim.priority for victim in victims]),
+        tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims]))
+    return made
+
+
 def started_at(pod: ReadOnlyTree) -> float:
     """When a pod started (Unix seconds); infinity when it has not."""
     text = (pod.get("status") or {}).get("startTime")
@@ -52,6 +95,9 @@ def is_terminating_by_preemption(pod: ReadOnlyTree) -> bool:
     return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
 
 
+NONE = Evictable((), ())
+
+
 class Units:
     """Tells which unit a pod belongs to; ``groups`` is None where there are none."""
 
@@ -64,9 +110,18 @@ class Units:
         spec = known[-1][1]["spec"] if known else pod["spec"]
         return int(spec.get("priority") or 0)
 
-    def may_be_below(self, priority: int, node: NodeInfo) -> bool:
-        """Whether a unit on a node may have less priority; where groups are on, only they tell."""
-        return self._groups is not None or any(each < priority for each in node.priorities)
+    def below(self, priority: int, node: NodeInfo) -> Evictable:
+        """The units with pods on a node that have less priority."""
+        if self._groups is None:
+            if not any(each < priority for each in node.priorities):
+                return NONE
+            pods = _pods_of(node)
+            first = bisect_right(pods.ranks, -priority)
+            return Evictable(pods.victims[first:], pods.requests[first:])
+        victims = sorted([victim for victim in self.victims([node]) if victim.priority < priority], key=IMPORTANCE)
+        if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
+            return Evictable(victims, None)
+        return Evictable(victims, tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims]))
 
     def victims(self, nodes: Iterable[NodeInfo]) -> list[Victim]:
         """The units with pods on these nodes, whole ones though they are on others too."""
@@ -185,10 +240,13 @@ class Candidate:
         In this order: budgets broken, the highest priority, the sum of priorities, the number of
         pods, and the earliest start among the pods of the highest priority, which is to be late.
         """
-        pods = [info for info, _ in self.pods]
-        highest = max(info.priority for info in pods)
-        started = min(started_at(info.pod) for info in pods if info.priority == highest)
-        return self.violations, pods[0].priority, sum(info.priority + INT32_RANGE for info in pods), len(pods), -started
+        pods = [
+            (info.priority, victim.started if len(victim.pods) == 1 else started_at(info.pod))
+            for victim in self.victims for info, _ in victim.pods]
+        highest = max([priority for priority, _ in pods])
+        started = min([start for priority, start in pods if priority == highest])
+        total = sum([priority for priority, _ in pods]) + INT32_RANGE * len(pods)
+        return self.violations, pods[0][0], total, len(pods), -started
 
 
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:

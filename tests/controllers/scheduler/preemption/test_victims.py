@@ -14,6 +14,7 @@ from fakekube_controllers.scheduler.preemption.victims import (
     best_candidate,
     is_terminating_by_preemption,
     split_by_budgets,
+    started_at,
 )
 from tests.controllers.scheduler.groups.trees import composite, pod, pod_group
 
@@ -26,9 +27,10 @@ def node(name: str, *pods: PodInfo) -> NodeInfo:
     return info
 
 
-def victim(*pods: PodInfo, kind: EntityType = EntityType.POD, started: float = 0.0) -> Victim:
-    """A unit on node n1, with the priority of its first pod."""
-    return Victim(tuple((each, "n1") for each in pods), pods[0].priority, kind, started)
+def victim(*pods: PodInfo, kind: EntityType = EntityType.POD, started: float | None = None) -> Victim:
+    """A unit on node n1, with the priority of its first pod; it started when its pods say."""
+    start = min(started_at(each.pod) for each in pods) if started is None else started
+    return Victim(tuple((each, "n1") for each in pods), pods[0].priority, kind, start)
 
 
 def names(victims: list[Victim]) -> list[list[str]]:
@@ -84,13 +86,35 @@ def test_without_groups_every_pod_is_a_unit() -> None:
     assert [(each.priority, each.type) for each in found] == [(3, EntityType.POD)]
 
 
-def test_a_node_is_not_looked_at_where_nothing_is_below() -> None:
-    """Given a node with pods of priorities 3 and 5, when it is asked for units below 3 and below 4,
-    then there may be some below 4 alone; where groups are on there may always be.
+def test_units_below_a_priority_are_sorted_once_for_a_node() -> None:
+    """Given a node with pods of priorities 3, 5 and 4 / when it is asked for units below 3, 5 and 6
+    / then these are those of less priority, the most important first; asked again, they are the
+    same units, until a pod of the node has another start: then that one counts.
     """
-    here = node("n1", pod("a", "gone", priority=3), pod("b", "gone", priority=5))
-    assert [Units(None).may_be_below(priority, here) for priority in (3, 4)] == [False, True]
-    assert Units(GroupStates()).may_be_below(3, here)
+    here = node("n1", pod("a", "gone", priority=3), pod("b", "gone", priority=5), pod("c", "gone", priority=3))
+    units = Units(None)
+
+    def below(priority: int) -> list[str]:
+        return [victim.pods[0][0].uid for victim in units.below(priority, here).victims]
+
+    assert (below(3), below(5), below(6)) == ([], ["a", "c"], ["b", "a", "c"])
+    assert units.below(6, here).victims[0] is units.below(6, here).victims[0]
+    later = {"status": {"startTime": "2026-01-01T00:00:09Z"}}
+    here.pods["c"].pod = {**here.pods["c"].pod, **later}
+    assert below(5) == ["c", "a"]  # who has not started is the last of its priority
+    here.remove("b")
+    assert below(6) == ["c", "a"]
+    assert len(units.below(6, here).requests or ()) == 2
+
+
+def test_where_groups_are_on_only_they_tell_what_is_below() -> None:
+    """Given a node with pods of no group, the states of groups on / then their own priorities
+    count, and what they request is known.
+    """
+    here = node("n1", pod("a", "", priority=3), pod("b", "", priority=5))
+    found = Units(GroupStates()).below(4, here)
+    assert [victim.pods[0][0].uid for victim in found.victims] == ["a"]
+    assert found.requests == (tuple(here.pods["a"].requests.items()),)
 
 
 @pytest.mark.spec("WAS-066", "WAS-074")
