@@ -1,0 +1,223 @@
+"""One scenario, played beside upstream's scheduler and with ours, in step: after each step both are
+to show the same.
+
+What nodes do, which neither has, is done here: pods that are bound start, each a minute after the
+one before, and those that are being deleted end when the scenario says so.
+"""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from fakekube.testing.background import BackgroundCluster
+from tests.fuzz.scheduling.drawing import Scenario
+from tests.fuzz.scheduling.groups import COMPOSITES, POD_GROUPS
+from tests.fuzz.scheduling.requests import Ask
+
+Tree = dict[str, Any]
+QUIET_SECONDS, PATIENCE_SECONDS = 0.15, 5.0
+UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+FIRST_START = datetime(2026, 1, 1, tzinfo=UTC)
+TYPES = ("PodScheduled", "DisruptionTarget")
+
+
+class Difference(NamedTuple):
+    """What two schedulers show after a step of a scenario: where they part, and what each has there.
+    """
+
+    step: int
+    asked: list[Any]
+    parts: dict[str, tuple[Any, Any]]
+
+
+class Side:
+    """A cluster and what is seen in it."""
+
+    def __init__(self, cluster: BackgroundCluster) -> None:
+        self.cluster, self._names, self._started = cluster, dict[str, str](), 0
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """An answer's body, of a refusal too."""
+        media = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.cluster.url + path, data, {"Content-Type": media}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                told = json.load(answer)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+        metadata = told.get("metadata") or {}
+        if "uid" in metadata:
+            self._names[metadata["uid"]] = f"{told['kind']}/{metadata['name']}"
+        return told
+
+    def play(self, step: list[Ask]) -> list[str]:
+        """Send the requests of a step; what refusals say."""
+        told = []
+        for ask in step:
+            if ask.method == "FINISH":
+                self._end_deleted()
+                continue
+            answer = self.ask(ask.method, ask.path, ask.body)
+            told.append(answer["message"] if answer.get("kind") == "Status" and "message" in answer else "")
+        return told
+
+    def _pods(self) -> list[Tree]:
+        found = self.ask("GET", "/api/v1/pods")["items"]
+        return sorted(found, key=lambda pod: (pod["metadata"]["namespace"], int(pod["metadata"]["name"][1:])))
+
+    def _end_deleted(self) -> None:
+        for pod in self._pods():
+            metadata = pod["metadata"]
+            if "deletionTimestamp" in metadata:
+                self.ask("DELETE", f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}", {"gracePeriodSeconds": 0})
+
+    def start_bound(self) -> None:
+        """Pods that have got a node run."""
+        for pod in self._pods():
+            metadata, status = pod["metadata"], pod.get("status") or {}
+            if pod["spec"].get("nodeName") and "startTime" not in status:
+                self._started += 1
+                start = (FIRST_START + timedelta(minutes=self._started)).strftime("%Y-%m-%dT%H:%M:%SZ")
+                phase = status.get("phase") if status.get("phase") in ("Succeeded", "Failed") else "Running"
+                self.ask("PATCH", f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status",
+                         {"status": {"phase": phase, "startTime": start}})
+
+    def _text(self, text: str) -> str:
+        return UID.sub(lambda found: self._names.get(found[0], "UID"), text)
+
+    def seen(self) -> Tree:
+        """What a user can see, without what is drawn."""
+        found: Tree = {}
+        for pod in self._pods():
+            status = pod.get("status") or {}
+            one: Tree = {
+                "node": pod["spec"].get("nodeName"), "nominated": status.get("nominatedNodeName"), "phase": status.get("phase"),
+                "is deleted": "deletionTimestamp" in pod["metadata"]}
+            for condition in status.get("conditions") or ():
+                if condition["type"] in TYPES:
+                    one[condition["type"]] = self._condition(condition)
+            found |= {f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} {key}": value for key, value in one.items()}
+        for word, path in (("group", POD_GROUPS), ("composite", COMPOSITES)):
+            for group in self.ask("GET", path).get("items") or ():
+                for condition in (group.get("status") or {}).get("conditions") or ():
+                    found[f"{word} {group['metadata']['name']} {condition['type']}"] = self._condition(condition)
+        for event in self.ask("GET", "/apis/events.k8s.io/v1/events")["items"]:
+            told = [event.get(key) or "" for key in ("type", "reason", "action", "note")]
+            regarding, related = (event.get(key) or {} for key in ("regarding", "related"))
+            name = f"event {regarding.get('kind')} {regarding.get('name')}: {self._text(' '.join(told))}"
+            found[name] = [event.get("reportingController"), related.get("kind"), related.get("name")]
+        return found
+
+    def _condition(self, condition: Tree) -> list[str]:
+        return [condition["status"], condition.get("reason") or "", self._text(condition.get("message") or "")]
+
+
+def parts(real: Tree, ours: Tree) -> dict[str, tuple[Any, Any]]:
+    """Where two states differ, and what each has there."""
+    return {name: (real.get(name, "(absent)"), ours.get(name, "(absent)"))
+            for name in dict.fromkeys([*real, *ours]) if real.get(name, "(absent)") != ours.get(name, "(absent)")}
+
+
+def play(scenario: Scenario, scheduler: str, folder: Path) -> Difference | None:
+    """Play until the first difference; None when there is none.
+
+    ``scheduler``: the path of upstream's; ``folder``: for its files.
+    """
+    with _both(scenario, scheduler, folder) as (real, ours):
+        for number, step in enumerate(scenario.steps):
+            answers = [side.play(step) for side in (real, ours)]
+            asked = [[*ask, answer] for ask, answer in zip(step, answers[1], strict=False)]
+            if answers[0] != answers[1]:
+                return Difference(number, asked, {"answers": (answers[0], answers[1])})
+            ours.cluster.settle(grace=0)
+            ours.cluster.advance(2, grace=0)
+            if found := _until_alike(real, ours.seen()):
+                return Difference(number, asked, found)
+            for side in (real, ours):
+                side.start_bound()
+    return None
+
+
+def _until_alike(real: Side, ours: Tree) -> dict[str, tuple[Any, Any]]:
+    """Wait until upstream's scheduler rests, longer when it differs; what differs then."""
+    last, since = real.seen(), time.monotonic()
+    while True:
+        found = parts(last, ours)
+        if time.monotonic() - since > (PATIENCE_SECONDS if found else QUIET_SECONDS):
+            return found
+        time.sleep(0.03)
+        now = real.seen()
+        if now != last:
+            last, since = now, time.monotonic()
+
+
+@contextmanager
+def _both(scenario: Scenario, scheduler: str, folder: Path) -> Iterator[tuple[Side, Side]]:
+    options: Tree = {
+        "nodes": 0, "disable_admission_plugins": "TaintNodesByCondition", "event_ttl": 0,
+        "feature_gates": "workload-aware" if scenario.gates else ""}
+    with ExitStack() as stack:
+        real = stack.enter_context(BackgroundCluster(
+            kubeconfig=folder / "kubeconfig", clock="real", controllers="podgroup-protection", **options))
+        ours = stack.enter_context(BackgroundCluster(
+            kubeconfig=folder / "kubeconfig-ours", clock="manual", controllers="scheduler,podgroup-protection",
+            scheduler_config=scenario.configuration, **options))
+        stack.enter_context(_started(scenario, scheduler, folder, real.kubeconfig))
+        sides = Side(real), Side(ours)
+        for side in sides:
+            for namespace in ("default", "other"):
+                side.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace, "labels": {"team": f"of-{namespace}"}}})
+                side.ask("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": "default"}})
+        yield sides
+
+
+@contextmanager
+def _started(scenario: Scenario, scheduler: str, folder: Path, kubeconfig: Path) -> Iterator[None]:
+    """Upstream's scheduler beside a server; it is ready inside the block."""
+    configuration = {**scenario.configuration, "clientConnection": {"kubeconfig": str(kubeconfig), "qps": 1000, "burst": 1000},
+                     "leaderElection": {"leaderElect": False}}
+    (folder / "scheduler.yaml").write_text(yaml.safe_dump(configuration))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    gates = ",".join(f"{gate}=true" for gate in scenario.gates)
+    with (folder / "scheduler.log").open("wb") as log:
+        process = subprocess.Popen(
+            [shutil.which(scheduler) or scheduler, f"--config={folder / 'scheduler.yaml'}", f"--secure-port={port}",
+             "--bind-address=127.0.0.1", f"--cert-dir={folder / 'certificates'}", f"--authentication-kubeconfig={kubeconfig}",
+             f"--authorization-kubeconfig={kubeconfig}", "--authentication-tolerate-lookup-failure=true", "-v=4",
+             *([f"--feature-gates={gates}"] if gates else [])], stdout=log, stderr=log)
+    try:
+        _wait_until_ready(port, process, folder / "scheduler.log")
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_ready(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    import ssl
+
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    end = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}/readyz", timeout=5, context=trusting):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the scheduler is not ready: {log.read_text()[-2000:]}")
