@@ -4,8 +4,11 @@ PreEnqueue plugin.
 An entity is in one of the parts, or in flight: between ``pop`` and ``done`` (which
 ``add_unschedulable_if_not_present`` says by itself). What happens while a pod is in flight is
 remembered, and looked at when it comes back: it may be schedulable already. While nothing is
-active, what only backs off after a rejection is scheduled at once; what backs off after an error
-waits (gate SchedulerPopFromBackoffQ).
+active, what only backs off after a rejection is scheduled at once; what backs off after an error,
+and a group, waits (gate SchedulerPopFromBackoffQ).
+
+A group that was rejected is tried again when its back-off is over, as upstream, but only if
+anything has changed. It pulls time forward only when it may help what has changed.
 
 Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, backoff_queue.go).
 """
@@ -22,7 +25,7 @@ from fakekube.util.clock import Clock
 from fakekube.workqueue.queue import DAEMON_TRIES
 from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff, calm, count_try, is_tried_too_often
 from fakekube_controllers.scheduler.framework import events
-from fakekube_controllers.scheduler.framework.events import ClusterEvent, ClusterEventWithHint
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, ClusterEventWithHint, EventResource
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.queued import (
     EntityKey,
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_IN_UNSCHEDULABLE_SECONDS = 300.0
+OF_GROUPS = (EventResource.UNSCHEDULED_POD, EventResource.POD_GROUP, EventResource.COMPOSITE_POD_GROUP, EventResource.WORKLOAD)
+"""Their changes leave the room on the nodes as it is; a group that they concern is made anew."""
 FLUSH_SECONDS = 30.0  # so often those that have waited longer are looked for
 
 
@@ -86,6 +91,8 @@ class SchedulingQueue:
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
+        self._refresh_timer: Timer | None = None
+        self._num_changes = 0  # of the cluster, which a group may have been tried before
         self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
@@ -191,6 +198,7 @@ class SchedulingQueue:
             self._in_flight.begin(each.info.uid)
         if isinstance(entity, QueuedPodGroupInfo):
             count_try(entity, now)
+            entity.tried_after = self._num_changes
             if self.groups is not None:
                 self.groups.begin(entity)
         return entity
@@ -249,6 +257,9 @@ class SchedulingQueue:
 
         Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
+        if event.resource not in OF_GROUPS:
+            self._num_changes += 1
+            self._set_refresh_timer()
         if not self._requeueing.is_of_interest(event):
             return
         happened = Happened(event, old, new)
@@ -295,8 +306,9 @@ class SchedulingQueue:
         """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""
         if self._active.delete(key) is not None:
             return IMMEDIATELY
-        if self._unschedulable.pop(key, None) is not None:
-            return SKIP
+        entity = self._unschedulable.pop(key, None)
+        if entity is not None:
+            return AFTER_BACKOFF if _rests(entity) else SKIP
         self._backing_off.delete(key)
         self._error_backing_off.delete(key)
         return AFTER_BACKOFF
@@ -309,15 +321,18 @@ class SchedulingQueue:
 
     def pod_left(self, entity: QueuedEntityInfo, queued: QueuedPodInfo) -> None:
         """A pod was taken out of an entity; what was rejected, or held by it, is tried once more
-        without it, as upstream where that only backs off. One without pods is gone.
+        without it. One without pods is gone.
         """
         if next(entity.pods(), None) is None:
             self.take_out(entity.key)
         elif entity.key in self._unschedulable:
+            self.take_out(entity.key)
             self.requeue(entity, SKIP if entity.gating_pod not in (None, queued) else AFTER_BACKOFF)
 
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
+        if strategy == AFTER_BACKOFF and _rests(entity):
+            self._backoff.catch_up(entity, self._clock.time(), aligned=self._pops_from_backoff)
         if strategy == SKIP:
             self.take_out(entity.key)
             self._to_unschedulable(entity)
@@ -328,7 +343,7 @@ class SchedulingQueue:
 
     def _to_active(self, entity: QueuedEntityInfo) -> None:
         comes_from_backoff = self._pops_from_backoff and (
-            entity.key in self._backing_off or entity.key in self._error_backing_off)
+            entity.key in self._backing_off or entity.key in self._error_backing_off or self._is_resting(entity))
         self.take_out(entity.key)
         if not comes_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
@@ -344,17 +359,21 @@ class SchedulingQueue:
         self._active.add(entity)
         self._wake()
 
+    def _is_resting(self, entity: QueuedEntityInfo) -> bool:
+        """Whether it is a group that upstream has among those that back off."""
+        return entity.key in self._unschedulable and _rests(entity)
+
     def _to_backoff(self, entity: QueuedEntityInfo) -> None:
+        was_resting = self._is_resting(entity)
         self.take_out(entity.key)
-        if self._pops_from_backoff and self._is_held(entity):
+        if self._pops_from_backoff and not was_resting and self._is_held(entity):
             self._to_unschedulable(entity)
             return
         now = self._clock.time()
         is_calmed = is_tried_too_often(entity, now)
         if is_calmed:
             calm(entity, now)
-        is_error = is_calmed or not any(
-            each.unschedulable_plugins or each.pending_plugins for each in (entity, *entity.pods()))
+        is_error = is_calmed or not (entity.unschedulable_plugins or entity.pending_plugins)  # as any group
         (self._error_backing_off if is_error else self._backing_off).add(entity)
         self._set_backoff_timer()
         if self._pops_from_backoff and not is_error:
@@ -424,6 +443,28 @@ class SchedulingQueue:
                 self._to_active(entity)
         self._set_backoff_timer()
 
+    def _stale(self) -> list[QueuedPodGroupInfo]:
+        """The groups that were rejected before the cluster was what it is now."""
+        return [entity for entity in self._unschedulable.values()
+                if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after < self._num_changes]
+
+    def _set_refresh_timer(self) -> None:
+        """Have stale groups tried when the first back-off of them is over."""
+        if self._refresh_timer is not None or self.groups is None or not (stale := self._stale()):
+            return
+        now = self._clock.time()
+        for entity in stale:
+            self._backoff.catch_up(entity, now, aligned=self._pops_from_backoff)
+        when = min(self._backoff.end(entity, aligned=self._pops_from_backoff) for entity in stale)
+        self._refresh_timer = self._clock.call_later(when - now, self._refresh, daemon=True)
+
+    def _refresh(self) -> None:
+        self._refresh_timer = None
+        for entity in self._stale():
+            if not self._is_backing_off(entity):
+                self._to_active(entity)
+        self._set_refresh_timer()
+
     def _flush(self) -> None:
         """Try what has been unschedulable for long, whatever has happened."""
         now = self._clock.time()
@@ -435,6 +476,10 @@ class SchedulingQueue:
         self._flush_timer = None
         if self._unschedulable:
             self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
+
+
+def _rests(entity: QueuedEntityInfo) -> bool:
+    return isinstance(entity, QueuedPodGroupInfo) and entity.rests
 
 
 def _size(entities: Iterable[QueuedEntityInfo]) -> int:

@@ -17,6 +17,7 @@ WEIGHTS = {
     "TaintToleration": 3, "PodTopologySpread": 2, "InterPodAffinity": 2, "NodeResourcesFit": 1,
     "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1}
 GATES = ("GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", "PodGroupPreemptionPolicy")
+BACKOFF_SECONDS = 1
 CLASSES = {"low": 10, "mid": 50, "high": 100, "polite": 100}
 
 
@@ -43,14 +44,13 @@ class Draw:
     def name(self, prefix: str) -> str:
         """A new name."""
         self.numbers += 1
-        return f"{prefix}{self.numbers}"
+        return f"{prefix}{self.numbers:02}"
 
     def scenario(self, length: int) -> Scenario:
         """So many steps, after those that make the first nodes."""
         steps = [self._beginning(), [nodes.new(self) for _ in range(self.rnd.randint(1, 6))]]
         for _ in range(length):
-            if step := self._step():
-                steps.append(step)
+            steps += [step for step in self._steps() if step]
         gates = GATES if self.has_groups else ()
         return Scenario(configuration(self.rnd), gates, steps)
 
@@ -59,7 +59,7 @@ class Draw:
             "metadata": {"name": name}, "value": value, "preemptionPolicy": "Never" if name == "polite" else "PreemptLowerPriority",
         }) for name, value in CLASSES.items()]
 
-    def _step(self) -> list[Ask]:
+    def _steps(self) -> list[list[Ask]]:
         rnd = self.rnd
         ways: list[tuple[Any, int]] = [
             (pods.new_one, 10), (pods.several, 2), (pods.delete, 3), (pods.finish_deleted, 3), (pods.relabel, 1), (pods.lift_gates, 1),
@@ -67,8 +67,8 @@ class Draw:
         if self.has_groups:
             ways += [(groups.new_one, 7), (groups.composite, 3), (groups.member, 3), (groups.change_minimum, 1), (groups.delete, 1)]
         way = rnd.choices([each for each, _ in ways], [weight for _, weight in ways])[0]
-        found: list[Ask] = way(self)
-        return found
+        found: list[Any] = way(self)
+        return found if found and isinstance(found[0], list) else [found]
 
 
 def configuration(rnd: random.Random) -> Tree:
@@ -93,6 +93,7 @@ def configuration(rnd: random.Random) -> Tree:
     weights = [{"name": name, "weight": 101 * weight} for name, weight in WEIGHTS.items()]
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "podInitialBackoffSeconds": BACKOFF_SECONDS, "podMaxBackoffSeconds": BACKOFF_SECONDS,
         "profiles": [{
             "schedulerName": "default-scheduler",
             "plugins": {"multiPoint": {"enabled": [*weights, {"name": "NodeAffinity", "weight": 1}]}},

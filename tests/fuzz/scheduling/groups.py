@@ -1,4 +1,9 @@
-"""Random PodGroups, trees of CompositePodGroups, and their pods."""
+"""Random PodGroups, trees of CompositePodGroups, and their pods.
+
+Upstream tries a group as soon as its quorum is there, or whatever is there of a basic one. So that
+all its pods are tried at once, and in one order, the first of them is gated, which holds the group,
+until the others have come.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +52,6 @@ def _members(draw: "Draw", group: str, priority: str, count: int) -> list[Ask]:
         chosen = priority if rnd.random() > 0.02 else "mid"
         if chosen:
             one["priorityClassName"] = chosen
-        if rnd.random() < 0.02:
-            one["schedulingGates"] = [{"name": "example.com/wait"}]
         found.append(pods.made(draw, "default", one))
     return found
 
@@ -61,20 +64,31 @@ def _size(draw: "Draw") -> tuple[int | None, int]:
     return minimum, count
 
 
-def new_one(draw: "Draw") -> list[Ask]:
-    """A group and its pods, which are there first."""
+def _all_at_once(made: list[Ask]) -> list[list[Ask]]:
+    """The requests that make groups, by name as those of one second go by it, then pods that are
+    held; and the one that lets them go.
+    """
+    groups = sorted((each for each in made if "/pods" not in each.path), key=lambda each: str(each.body["metadata"]["name"]))
+    members = [each for each in made if "/pods" in each.path]
+    members[0].body["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
+    path = f"{members[0].path}/{members[0].body['metadata']['name']}"
+    return [[*groups, *members], [Ask("PATCH", path, {"spec": {"schedulingGates": []}})]]
+
+
+def new_one(draw: "Draw") -> list[list[Ask]]:
+    """A group and its pods."""
     priority = draw.rnd.choice(CLASSES)
     minimum, count = _size(draw)
     group = _group(draw, priority, minimum)
-    return [*_members(draw, group.body["metadata"]["name"], priority, count), group]
+    return _all_at_once([group, *_members(draw, group.body["metadata"]["name"], priority, count)])
 
 
-def composite(draw: "Draw") -> list[Ask]:
-    """A tree of groups: their pods first, then the groups from below."""
+def composite(draw: "Draw") -> list[list[Ask]]:
+    """A tree of groups, and their pods."""
     priority = draw.rnd.choice(CLASSES)
     made: list[Ask] = []
     root = _composite(draw, priority, 0, made)
-    return [*[each for each in made if "/pods" in each.path], *[each for each in reversed(made) if "/pods" not in each.path], root]
+    return _all_at_once([*made, root])
 
 
 def _composite(draw: "Draw", priority: str, depth: int, made: list[Ask]) -> Ask:

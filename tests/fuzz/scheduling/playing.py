@@ -22,12 +22,14 @@ from typing import Any, NamedTuple
 import yaml
 
 from fakekube.testing.background import BackgroundCluster
-from tests.fuzz.scheduling.drawing import Scenario
+from tests.fuzz.scheduling.drawing import BACKOFF_SECONDS, Scenario
 from tests.fuzz.scheduling.groups import COMPOSITES, POD_GROUPS
 from tests.fuzz.scheduling.requests import Ask
 
 Tree = dict[str, Any]
 QUIET_SECONDS, PATIENCE_SECONDS = 0.15, 5.0
+REST_SECONDS = BACKOFF_SECONDS + 1.2
+"""Pods in back-off are tried in another order. Its end counts in whole seconds."""
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FIRST_START = datetime(2026, 1, 1, tzinfo=UTC)
 TYPES = ("PodScheduled", "DisruptionTarget")
@@ -138,14 +140,18 @@ def play(scenario: Scenario, scheduler: str, folder: Path) -> Difference | None:
     """
     with _both(scenario, scheduler, folder) as (real, ours):
         for number, step in enumerate(scenario.steps):
+            begun = time.monotonic()
             answers = [side.play(step) for side in (real, ours)]
             asked = [[*ask, answer] for ask, answer in zip(step, answers[1], strict=False)]
             if answers[0] != answers[1]:
                 return Difference(number, asked, {"answers": (answers[0], answers[1])})
             ours.cluster.settle(grace=0)
-            ours.cluster.advance(2, grace=0)
-            if found := _until_alike(real, ours.seen()):
+            ours.cluster.advance(REST_SECONDS, grace=0)
+            seen = ours.seen()
+            if found := _until_alike(real, seen):
                 return Difference(number, asked, found)
+            if sum(name.endswith(" PodScheduled") and value[1] == "Unschedulable" for name, value in seen.items()) > 1:
+                time.sleep(max(0.0, begun + REST_SECONDS - time.monotonic()))
             for side in (real, ours):
                 side.start_bound()
     return None
@@ -164,11 +170,22 @@ def _until_alike(real: Side, ours: Tree) -> dict[str, tuple[Any, Any]]:
             last, since = now, time.monotonic()
 
 
+def options_of(scenario: Scenario) -> Tree:
+    """The options of both clusters."""
+    return {"nodes": 0, "disable_admission_plugins": "TaintNodesByCondition", "event_ttl": 0,
+            "feature_gates": "workload-aware" if scenario.gates else ""}
+
+
+def prepare(side: Side) -> None:
+    """Make the namespaces, with what pods need."""
+    for namespace in ("default", "other"):
+        side.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace, "labels": {"team": f"of-{namespace}"}}})
+        side.ask("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": "default"}})
+
+
 @contextmanager
 def _both(scenario: Scenario, scheduler: str, folder: Path) -> Iterator[tuple[Side, Side]]:
-    options: Tree = {
-        "nodes": 0, "disable_admission_plugins": "TaintNodesByCondition", "event_ttl": 0,
-        "feature_gates": "workload-aware" if scenario.gates else ""}
+    options = options_of(scenario)
     with ExitStack() as stack:
         real = stack.enter_context(BackgroundCluster(
             kubeconfig=folder / "kubeconfig", clock="real", controllers="podgroup-protection", **options))
@@ -178,9 +195,7 @@ def _both(scenario: Scenario, scheduler: str, folder: Path) -> Iterator[tuple[Si
         stack.enter_context(_started(scenario, scheduler, folder, real.kubeconfig))
         sides = Side(real), Side(ours)
         for side in sides:
-            for namespace in ("default", "other"):
-                side.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace, "labels": {"team": f"of-{namespace}"}}})
-                side.ask("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": "default"}})
+            prepare(side)
         yield sides
 
 

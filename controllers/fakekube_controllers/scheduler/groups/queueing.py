@@ -3,9 +3,7 @@
 A pod of a group waits here for as long as it has no node. It is in the entity of its root while
 that is in the queue; while its root is not known, or is being tried, it is in none.
 
-A group that was rejected waits for an event that may help one of its pods. Upstream lets it only
-back off, and tries what backs off whenever there is nothing else to do; on a clock that stands
-still that would never end.
+A group that was rejected only backs off; the events that may help its pods do not end that.
 
 Upstream: addPodGroupMember, AddAttemptedPodGroupIfNeeded, AddPodGroup and their neighbours of
 pkg/scheduler/backend/queue/scheduling_queue.go.
