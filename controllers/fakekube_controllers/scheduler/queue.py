@@ -92,7 +92,7 @@ class SchedulingQueue:
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
         self._refresh_timer: Timer | None = None
-        self._num_changes = 0  # of the cluster, which a group may have been tried before
+        self._events = self._changes_of_room = 0  # how many there were
         self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
@@ -198,7 +198,7 @@ class SchedulingQueue:
             self._in_flight.begin(each.info.uid)
         if isinstance(entity, QueuedPodGroupInfo):
             count_try(entity, now)
-            entity.tried_after = self._num_changes
+            entity.tried_after = self._events, self._changes_of_room
             if self.groups is not None:
                 self.groups.begin(entity)
         return entity
@@ -257,9 +257,12 @@ class SchedulingQueue:
 
         Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
+        self._events += 1
         if event.resource not in OF_GROUPS:
-            self._num_changes += 1
+            self._changes_of_room += 1
             self._set_refresh_timer()
+        if self._backoff_timer is not None and self._backoff_timer.daemon:
+            self._set_backoff_timer()
         if not self._requeueing.is_of_interest(event):
             return
         happened = Happened(event, old, new)
@@ -425,16 +428,27 @@ class SchedulingQueue:
     def _set_backoff_timer(self) -> None:
         """Have the timer go off when the first back-off is over."""
         first = [entity for heap in (self._backing_off, self._error_backing_off) if (entity := heap.first()) is not None]
+        daemon = all(self._is_hopeless(entity) for entity in first)
+        if daemon:  # one behind them may pull time forward
+            first = [entity for entity in self._error_backing_off if not self._is_hopeless(entity)] or first
+            daemon = all(self._is_hopeless(entity) for entity in first)
         when = min((self._backoff.end(entity, aligned=self._pops_from_backoff) for entity in first), default=None)
         timer = self._backoff_timer
-        if timer is not None and not timer.cancelled and timer.when == when:
+        if timer is not None and not timer.cancelled and (timer.when, timer.daemon) == (when, daemon):
             return
         if timer is not None:
             timer.cancel()
         self._backoff_timer = None
         if when is not None:
-            daemon = all(max(each.consecutive_errors_count, each.calmed_count) > DAEMON_TRIES for each in first)
             self._backoff_timer = self._clock.call_later(when - self._clock.time(), self._flush_backoff, daemon=daemon)
+
+    def _is_hopeless(self, entity: QueuedEntityInfo) -> bool:
+        """Whether an entity must not pull time forward: it failed again and again, or is a group
+        that was rejected, since when nothing has happened.
+        """
+        if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after[0] == self._events:
+            return True
+        return max(entity.consecutive_errors_count, entity.calmed_count) > DAEMON_TRIES
 
     def _flush_backoff(self) -> None:
         self._backoff_timer = None
@@ -446,7 +460,7 @@ class SchedulingQueue:
     def _stale(self) -> list[QueuedPodGroupInfo]:
         """The groups that were rejected before the cluster was what it is now."""
         return [entity for entity in self._unschedulable.values()
-                if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after < self._num_changes]
+                if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after[1] < self._changes_of_room]
 
     def _set_refresh_timer(self) -> None:
         """Have stale groups tried when the first back-off of them is over."""

@@ -149,11 +149,12 @@ class PodGroupInfo:
 class QueuedPodGroupInfo(QueuedEntityInfo):
     """A root group in the scheduling queue: a pod group without a parent, or the root of a tree.
 
-    ``tried_after``: how many changes of the cluster the queue had been told of when it was tried.
+    ``tried_after``: how many events the queue had been told of when it was tried, and how many of
+    them changed the room on the nodes.
     """
 
     root: PodGroupInfo
-    tried_after: int = field(default=0, kw_only=True)
+    tried_after: tuple[int, int] = field(default=(0, 0), kw_only=True)
 
     @property
     def rests(self) -> bool:

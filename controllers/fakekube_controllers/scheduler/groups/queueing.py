@@ -67,7 +67,7 @@ class GroupQueue:
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
         """A member got no node; by its own events its group should be queued by this strategy.
 
-        One whose binding has failed comes back after its group's cycle, and backs off.
+        One whose binding has failed comes back after its group's cycle, and backs off after an error.
         """
         key = self._key_of(queued.info.pod)
         root = self._states.root_of(key)
@@ -82,7 +82,7 @@ class GroupQueue:
         entity.consecutive_errors_count = max(queued.consecutive_errors_count, 0 if queued.unschedulable_count else 1)
         entity.tried_in, entity.tries_in_second = queued.tried_in, queued.tries_in_second
         entity.calmed_count = queued.calmed_count
-        self._rebuild(root, entity, AFTER_BACKOFF)
+        self._rebuild(root, entity, IMMEDIATELY if queued.unschedulable_count else AFTER_BACKOFF)
 
     @staticmethod
     def _key_of(pod: ReadOnlyTree) -> EntityKey:
