@@ -5,9 +5,10 @@ What nodes do, which neither has, is done here: pods that are bound start, each 
 one before, and those that are being deleted end when the scenario says so.
 
 What upstream draws at random is left out: which of several placements of a group it reports when
-none will do, and which it takes of those with the same score. So is what depends on how fast a
-watch is: the condition of a group that was scheduled, which upstream overwrites when it tries the
-rest of the group before it sees what it wrote.
+none will do, and which it takes of those with the same score. So is what depends on time: at which
+instants a group is tried again, and so the Events of that; the condition of a group that was
+scheduled, which upstream overwrites when it tries the rest of the group before it sees what it
+wrote.
 """
 
 import json
@@ -32,7 +33,7 @@ from tests.fuzz.scheduling.groups import COMPOSITES, POD_GROUPS
 from tests.fuzz.scheduling.requests import Ask
 
 Tree = dict[str, Any]
-QUIET_SECONDS, PATIENCE_SECONDS = 0.15, 5.0
+QUIET_SECONDS, PATIENCE_SECONDS = 0.15, 7.0
 REST_SECONDS = BACKOFF_SECONDS + 1.2
 """Pods in back-off are tried in another order. Its end counts in whole seconds."""
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -150,15 +151,17 @@ class Side:
         self._placed |= {name for name in parents if root_of(name) in placed}
 
     def is_drawn(self, name: str) -> bool:
-        """Whether a part of what is seen depends on a placement that upstream draws."""
+        """Whether a part of what is seen depends on a placement that upstream draws, or on when a
+        group is tried again.
+        """
         what, _, rest = name.partition(" ")
         which, _, key = rest.partition(" ")
         if what == "pod":
             return key == "PodScheduled" and self._groups.get(which) in self._placed
         if what == "group":
             return which in self._placed
-        group = self._groups.get(f"default/{key.partition(':')[0]}")
-        return what == "event" and which == "Pod" and group in self._placed and " FailedScheduling " in key
+        is_member = f"default/{key.partition(':')[0]}" in self._groups
+        return what == "event" and which == "Pod" and is_member and " FailedScheduling " in key
 
     def _condition(self, condition: Tree) -> list[str]:
         return [condition["status"], condition.get("reason") or "", self._text(condition.get("message") or "")]
@@ -204,7 +207,7 @@ def play(scenario: Scenario, scheduler: str, folder: Path) -> Difference | None:
             if answers[0] != answers[1]:
                 return Difference(number, asked, {"answers": (answers[0], answers[1])})
             ours.cluster.settle(grace=0)
-            ours.cluster.advance(REST_SECONDS, grace=0)
+            ours.cluster.advance(PATIENCE_SECONDS, grace=0)  # so long the largest groups back off
             seen = ours.seen()
             if found := _until_alike(real, seen):
                 return None if has_tie((folder / "scheduler.log").read_text()) else Difference(number, asked, found)
