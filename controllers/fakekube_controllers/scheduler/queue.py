@@ -197,6 +197,8 @@ class SchedulingQueue:
             count_try(each, now)
             self._in_flight.begin(each.info.uid)
         if isinstance(entity, QueuedPodGroupInfo):
+            for each in entity.pods():
+                each.attempts += 1
             count_try(entity, now)
             entity.tried_after = self._events, self._changes_of_room
             if self.groups is not None:

@@ -164,7 +164,7 @@ class Grouped:
     def __init__(self) -> None:
         self.queue, self.states = Queue(), GroupStates()
         inner = self.queue.inner
-        self.groups = inner.groups = GroupQueue(inner, self.states, self.queue.clock, plugin(PrioritySort).sort_key)
+        self.groups = inner.groups = GroupQueue(inner, self.states, self.queue.clock)
 
     def group(self, name: str, minimum: int | None = None) -> EntityKey:
         """It is seen."""

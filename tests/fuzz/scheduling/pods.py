@@ -179,6 +179,8 @@ def new_one(draw: "Draw") -> list[Ask]:
 def several(draw: "Draw") -> list[Ask]:
     """Pods of one kind, at once."""
     tree = _with_priority(draw)
+    if "priorityClassName" in tree:  # evictions, which go on beside the cycles, would race with the next pod
+        tree["priorityClassName"] = "polite"
     namespace, app = draw.rnd.choice(requests.NAMESPACES), labels(draw)
     found = [made(draw, namespace, tree) for _ in range(draw.rnd.randint(2, 3))]
     for each in found:

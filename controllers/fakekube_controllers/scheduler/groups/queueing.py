@@ -10,8 +10,6 @@ pkg/scheduler/backend/queue/scheduling_queue.go.
 """
 
 from bisect import insort
-from collections.abc import Callable
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -31,12 +29,10 @@ from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY
 
 
 class GroupQueue:
-    """The groups of one scheduler. ``sort_key``: the order of pods within a group."""
+    """The groups of one scheduler."""
 
-    def __init__(
-        self, queue: SchedulingQueue, states: GroupStates, clock: Clock, sort_key: Callable[[QueuedPodInfo], Any],
-    ) -> None:
-        self._queue, self._states, self._clock, self._sort_key = queue, states, clock, sort_key
+    def __init__(self, queue: SchedulingQueue, states: GroupStates, clock: Clock) -> None:
+        self._queue, self._states, self._clock = queue, states, clock
         self._members: dict[EntityKey, dict[str, QueuedPodInfo]] = {}  # by leaf and uid: those that wait
         self._tried: EntityKey | None = None  # the root in its cycle
         self._strategy = SKIP  # what the pods of that cycle that came back want for their group
@@ -61,7 +57,7 @@ class GroupQueue:
             self._rebuild(root)
             return
         leaf = next(leaf for leaf in entity.root.leaves() if leaf.key == key)
-        insort(leaf.unscheduled_pods, queued, key=self._sort_key)
+        insort(leaf.unscheduled_pods, queued, key=_order)
         self._queue.pod_joined(entity, queued)
 
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
@@ -138,7 +134,7 @@ class GroupQueue:
             return
         waiting: list[QueuedPodInfo] = []
         for leaf in tree.leaves():
-            leaf.unscheduled_pods = sorted(self._members.get(leaf.key, {}).values(), key=self._sort_key)
+            leaf.unscheduled_pods = sorted(self._members.get(leaf.key, {}).values(), key=_order)
             waiting += leaf.unscheduled_pods
         if not waiting:
             return
@@ -194,3 +190,10 @@ class GroupQueue:
         for root in dict.fromkeys(self._states.root_of(key) for key in leaves):
             if root is not None:
                 self._rebuild(root, entity if root == entity.key else None, strategy)
+
+
+def _order(queued: QueuedPodInfo) -> tuple[int, int, float, int]:
+    """The order of pods within a group: those that were tried more often are older, as the time of
+    each is that of its last try. Upstream: PodGroupMemberPodsOrderingFunc.
+    """
+    return -queued.priority, -queued.attempts, queued.timestamp, queued.sequence
