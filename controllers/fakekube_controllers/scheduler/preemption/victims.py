@@ -4,7 +4,7 @@ Upstream: pkg/scheduler/framework/preemption/{types,util}.go.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from fakekube.apimachinery import labels, meta, times
@@ -52,6 +52,13 @@ def is_terminating_by_preemption(pod: ReadOnlyTree) -> bool:
     return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
 
 
+class NodeMissing(Exception):
+    """A unit cannot be weighed, as a pod of it is on a node that is gone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'failed to get node info for node "{name}" from snapshot: nodeinfo not found for node name "{name}"')
+
+
 class Units:
     """Tells which unit a pod belongs to; ``groups`` is None where there are none."""
 
@@ -68,8 +75,11 @@ class Units:
         """Whether a unit on a node may have less priority; where groups are on, only they tell."""
         return self._groups is not None or any(each < priority for each in node.priorities)
 
-    def victims(self, nodes: Iterable[NodeInfo]) -> list[Victim]:
-        """The units with pods on these nodes, whole ones though they are on others too."""
+    def victims(self, nodes: Iterable[NodeInfo], among: Container[str] | None = None) -> list[Victim]:
+        """The units with pods on these nodes, whole ones though they are on others too.
+
+        Raises NodeMissing for one with a pod on a node that is not ``among`` all that there are.
+        """
         if self._groups is None:
             return [Victim(((info, node.name),), info.priority, EntityType.POD, started_at(info.pod))
                     for node in nodes for info in node.pods.values()]
@@ -85,6 +95,9 @@ class Units:
                 elif whole[-1] not in seen:
                     seen[whole[-1]] = None
                     found.append(self._whole_group(whole[-1], info, node.name))
+        for name in [name for victim in found for _, name in victim.pods] if among is not None else ():
+            if name not in among:
+                raise NodeMissing(name)
         return found
 
     def _is_whole(self, group: ReadOnlyTree) -> bool:
