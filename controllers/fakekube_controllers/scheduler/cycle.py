@@ -114,7 +114,8 @@ class Algorithm:
         return Feasible(fitting, statuses, named_by)
 
     def _ask_enough(
-        self, sampling: Sampling, state: CycleState, pod: PodInfo, candidates: Sequence[NodeInfo], known: Feasible, num_nodes: int,
+        self, sampling: Sampling, state: CycleState, pod: PodInfo, candidates: Sequence[NodeInfo], known: Feasible,
+        num_nodes: int,
     ) -> Feasible:
         """Ask about one node after the other, until more fit than are enough; ``num_nodes`` are all
         there are.

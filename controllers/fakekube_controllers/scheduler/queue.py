@@ -7,9 +7,6 @@ remembered, and looked at when it comes back: it may be schedulable already. Whi
 active, what only backs off after a rejection is scheduled at once; what backs off after an error,
 and a group, waits (gate SchedulerPopFromBackoffQ).
 
-A group that was rejected is tried again when its back-off is over, as upstream, but only if
-anything has changed. It pulls time forward only when it may help what has changed.
-
 Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, backoff_queue.go).
 """
 
@@ -25,7 +22,7 @@ from fakekube.util.clock import Clock
 from fakekube.workqueue.queue import DAEMON_TRIES
 from fakekube_controllers.scheduler.backoff import DEFAULT_BACKOFF, Backoff, calm, count_try, is_tried_too_often
 from fakekube_controllers.scheduler.framework import events
-from fakekube_controllers.scheduler.framework.events import ClusterEvent, ClusterEventWithHint, EventResource
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.queued import (
     EntityKey,
@@ -39,6 +36,7 @@ from fakekube_controllers.scheduler.heap import Heap
 from fakekube_controllers.scheduler.inflight import Happened, InFlight
 from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY, SKIP, Requeueing
+from fakekube_controllers.scheduler.resting import RestingGroups, rests
 from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_IN_UNSCHEDULABLE_SECONDS = 300.0
-OF_GROUPS = (EventResource.UNSCHEDULED_POD, EventResource.POD_GROUP, EventResource.COMPOSITE_POD_GROUP, EventResource.WORKLOAD)
-"""Their changes leave the room on the nodes as it is; a group that they concern is made anew."""
 FLUSH_SECONDS = 30.0  # so often those that have waited longer are looked for
 
 
@@ -91,8 +87,8 @@ class SchedulingQueue:
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
-        self._refresh_timer: Timer | None = None
-        self._events = self._changes_of_room = 0  # how many there were
+        self._resting = RestingGroups(
+            clock, backoff, self._unschedulable, aligned=pops_from_backoff, try_now=self._to_active)
         self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
@@ -200,7 +196,7 @@ class SchedulingQueue:
             for each in entity.pods():
                 each.attempts += 1
             count_try(entity, now)
-            entity.tried_after = self._events, self._changes_of_room
+            self._resting.is_tried(entity)
             if self.groups is not None:
                 self.groups.begin(entity)
         return entity
@@ -259,10 +255,7 @@ class SchedulingQueue:
 
         Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
-        self._events += 1
-        if event.resource not in OF_GROUPS:
-            self._changes_of_room += 1
-            self._set_refresh_timer()
+        self._resting.happened(event)
         if self._backoff_timer is not None and self._backoff_timer.daemon:
             self._set_backoff_timer()
         if not self._requeueing.is_of_interest(event):
@@ -313,7 +306,7 @@ class SchedulingQueue:
             return IMMEDIATELY
         entity = self._unschedulable.pop(key, None)
         if entity is not None:
-            return AFTER_BACKOFF if _rests(entity) else SKIP
+            return AFTER_BACKOFF if rests(entity) else SKIP
         self._backing_off.delete(key)
         self._error_backing_off.delete(key)
         return AFTER_BACKOFF
@@ -336,8 +329,8 @@ class SchedulingQueue:
 
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
-        if strategy == AFTER_BACKOFF and _rests(entity):
-            self._backoff.catch_up(entity, self._clock.time(), aligned=self._pops_from_backoff)
+        if strategy == AFTER_BACKOFF:
+            self._resting.catch_up(entity)
         if strategy == SKIP:
             self.take_out(entity.key)
             self._to_unschedulable(entity)
@@ -348,7 +341,7 @@ class SchedulingQueue:
 
     def _to_active(self, entity: QueuedEntityInfo) -> None:
         comes_from_backoff = self._pops_from_backoff and (
-            entity.key in self._backing_off or entity.key in self._error_backing_off or self._is_resting(entity))
+            entity.key in self._backing_off or entity.key in self._error_backing_off or self._resting.has(entity))
         self.take_out(entity.key)
         if not comes_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
@@ -364,12 +357,8 @@ class SchedulingQueue:
         self._active.add(entity)
         self._wake()
 
-    def _is_resting(self, entity: QueuedEntityInfo) -> bool:
-        """Whether it is a group that upstream has among those that back off."""
-        return entity.key in self._unschedulable and _rests(entity)
-
     def _to_backoff(self, entity: QueuedEntityInfo) -> None:
-        was_resting = self._is_resting(entity)
+        was_resting = self._resting.has(entity)
         self.take_out(entity.key)
         if self._pops_from_backoff and not was_resting and self._is_held(entity):
             self._to_unschedulable(entity)
@@ -445,12 +434,8 @@ class SchedulingQueue:
             self._backoff_timer = self._clock.call_later(when - self._clock.time(), self._flush_backoff, daemon=daemon)
 
     def _is_hopeless(self, entity: QueuedEntityInfo) -> bool:
-        """Whether an entity must not pull time forward: it failed again and again, or is a group
-        that was rejected, since when nothing has happened.
-        """
-        if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after[0] == self._events:
-            return True
-        return max(entity.consecutive_errors_count, entity.calmed_count) > DAEMON_TRIES
+        """Whether an entity must not pull time forward, which failed again and again."""
+        return self._resting.is_hopeless(entity) or max(entity.consecutive_errors_count, entity.calmed_count) > DAEMON_TRIES
 
     def _flush_backoff(self) -> None:
         self._backoff_timer = None
@@ -458,28 +443,6 @@ class SchedulingQueue:
             while (entity := heap.first()) is not None and not self._is_backing_off(entity):
                 self._to_active(entity)
         self._set_backoff_timer()
-
-    def _stale(self) -> list[QueuedPodGroupInfo]:
-        """The groups that were rejected before the cluster was what it is now."""
-        return [entity for entity in self._unschedulable.values()
-                if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after[1] < self._changes_of_room]
-
-    def _set_refresh_timer(self) -> None:
-        """Have stale groups tried when the first back-off of them is over."""
-        if self._refresh_timer is not None or self.groups is None or not (stale := self._stale()):
-            return
-        now = self._clock.time()
-        for entity in stale:
-            self._backoff.catch_up(entity, now, aligned=self._pops_from_backoff)
-        when = min(self._backoff.end(entity, aligned=self._pops_from_backoff) for entity in stale)
-        self._refresh_timer = self._clock.call_later(when - now, self._refresh, daemon=True)
-
-    def _refresh(self) -> None:
-        self._refresh_timer = None
-        for entity in self._stale():
-            if not self._is_backing_off(entity):
-                self._to_active(entity)
-        self._set_refresh_timer()
 
     def _flush(self) -> None:
         """Try what has been unschedulable for long, whatever has happened."""
@@ -492,10 +455,6 @@ class SchedulingQueue:
         self._flush_timer = None
         if self._unschedulable:
             self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
-
-
-def _rests(entity: QueuedEntityInfo) -> bool:
-    return isinstance(entity, QueuedPodGroupInfo) and entity.rests
 
 
 def _size(entities: Iterable[QueuedEntityInfo]) -> int:

@@ -80,8 +80,9 @@ def test_the_profile_goes_before_the_configuration() -> None:
     """Given a percentage of the configuration and one of a profile / then that of the profile
     counts, and where it says nothing, that of the configuration; 0 is none.
     """
-    profiles = [{"schedulerName": "own", "percentageOfNodesToScore": 10}, {"schedulerName": "none", "percentageOfNodesToScore": 0},
-                {"schedulerName": "other"}]
+    profiles = [
+        {"schedulerName": "own", "percentageOfNodesToScore": 10}, {"schedulerName": "none", "percentageOfNodesToScore": 0},
+        {"schedulerName": "other"}]
     found = made(percentageOfNodesToScore=30, profiles=profiles).profiles
     assert {name: each.percentage_of_nodes_to_score for name, each in found.items()} == {"own": 10, "none": 0, "other": 30}
     assert Sampling.of(found["none"].percentage_of_nodes_to_score, SearchStart()) is None

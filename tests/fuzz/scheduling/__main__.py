@@ -1,5 +1,5 @@
-"""``python -m tests.fuzz.scheduling SECONDS SEED``: random scenarios of nodes, pods and groups, each
-played beside upstream's kube-scheduler and with ours, and where what they show differs.
+"""``python -m tests.fuzz.scheduling SECONDS SEED``: random scenarios of nodes, pods and groups,
+each played beside upstream's kube-scheduler and with ours, and where what they show differs.
 
 Upstream's is the binary that the variable KUBE_SCHEDULER names, or the first on the PATH, of the
 release that a cluster plays by default. Seeds follow one another until the time is over. What
@@ -51,7 +51,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.scheduling", description=__doc__)
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int)
-    parser.add_argument("--sort", default="", choices=("", "pods", "groups"), help="what there is besides nodes; else it is drawn")
+    parser.add_argument(
+        "--sort", default="", choices=("", "pods", "groups"), help="what there is besides nodes; else it is drawn")
     parser.add_argument("--steps", type=int, default=14, help="of each scenario")
     parser.add_argument("--out", type=Path, default=Path(".scheduling.jsonl"))
     parser.add_argument("--log", type=Path, help="keep what upstream's scheduler said last")

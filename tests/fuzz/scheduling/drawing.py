@@ -56,16 +56,18 @@ class Draw:
 
     def _beginning(self) -> list[Ask]:
         return [Ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
-            "metadata": {"name": name}, "value": value, "preemptionPolicy": "Never" if name == "polite" else "PreemptLowerPriority",
-        }) for name, value in CLASSES.items()]
+            "metadata": {"name": name}, "value": value,
+            "preemptionPolicy": "Never" if name == "polite" else "PreemptLowerPriority"}) for name, value in CLASSES.items()]
 
     def _steps(self) -> list[list[Ask]]:
         rnd = self.rnd
         ways: list[tuple[Any, int]] = [
-            (pods.new_one, 10), (pods.several, 2), (pods.delete, 3), (pods.finish_deleted, 3), (pods.relabel, 1), (pods.lift_gates, 1),
-            (pods.end, 1), (pods.nominate, 1), (nodes.add, 2), (nodes.remove, 1), (nodes.change, 4), (pods.budget, 1)]
+            (pods.new_one, 10), (pods.several, 2), (pods.delete, 3), (pods.finish_deleted, 3), (pods.relabel, 1),
+            (pods.lift_gates, 1), (pods.end, 1), (pods.nominate, 1),
+            (nodes.add, 2), (nodes.remove, 1), (nodes.change, 4), (pods.budget, 1)]
         if self.has_groups:
-            ways += [(groups.new_one, 7), (groups.composite, 3), (groups.member, 3), (groups.change_minimum, 1), (groups.delete, 1)]
+            ways += [
+                (groups.new_one, 7), (groups.composite, 3), (groups.member, 3), (groups.change_minimum, 1), (groups.delete, 1)]
         way = rnd.choices([each for each, _ in ways], [weight for _, weight in ways])[0]
         found: list[Any] = way(self)
         return found if found and isinstance(found[0], list) else [found]
@@ -78,7 +80,8 @@ def configuration(rnd: random.Random) -> Tree:
         {"key": "metadata.name", "operator": "In", "values": [f"n{number}"]}]}} for number, weight in enumerate(places)]
     fit: Tree = {"type": rnd.choice(("LeastAllocated", "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"))}
     if fit["type"] == "RequestedToCapacityRatio":
-        fit["requestedToCapacityRatio"] = {"shape": [{"utilization": 0, "score": rnd.randint(0, 10)}, {"utilization": 100, "score": 5}]}
+        shape = [{"utilization": 0, "score": rnd.randint(0, 10)}, {"utilization": 100, "score": 5}]
+        fit["requestedToCapacityRatio"] = {"shape": shape}
     if rnd.random() < 0.3:
         fit["resources"] = [{"name": "cpu", "weight": 3}, {"name": "example.com/gpu", "weight": 2}]
     arguments: dict[str, Tree] = {

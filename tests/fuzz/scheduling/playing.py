@@ -5,10 +5,10 @@ What nodes do, which neither has, is done here: pods that are bound start, each 
 one before, and those that are being deleted end when the scenario says so.
 
 What upstream draws at random is left out: which of several placements of a group it reports when
-none will do, and which it takes of those with the same score. So is what depends on time: at which
-instants a group is tried again, and so the Events of that; the condition of a group that was
-scheduled, which upstream overwrites when it tries the rest of the group before it sees what it
-wrote.
+none will do, which it takes of those with the same score, and of which of several nodes it evicts
+pods where as much is lost. So is what depends on time: at which instants a group is tried again,
+and so the Events of that; the condition of a group that was scheduled, which upstream overwrites
+when it tries the rest of the group before it sees what it wrote.
 """
 
 import json
@@ -19,7 +19,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,7 +44,7 @@ TYPES = ("PodScheduled", "DisruptionTarget")
 
 
 class Difference(NamedTuple):
-    """What two schedulers show after a step of a scenario: where they part, and what each has there.
+    """What two schedulers show after a step of a scenario: where they part, and what each has.
     """
 
     step: int
@@ -94,7 +94,8 @@ class Side:
         for pod in self._pods():
             metadata = pod["metadata"]
             if "deletionTimestamp" in metadata:
-                self.ask("DELETE", f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}", {"gracePeriodSeconds": 0})
+                path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+                self.ask("DELETE", path, {"gracePeriodSeconds": 0})
 
     def start_bound(self) -> None:
         """Pods that have got a node run."""
@@ -189,7 +190,7 @@ def has_tie(log: str) -> bool:
             best[group] = []
         last = group
         best[group].append(int(score))
-        if len(best[group]) > 1 and sorted(best[group])[-1] == sorted(best[group])[-2]:
+        if best[group].count(max(best[group])) > 1:
             return True
     return False
 
@@ -210,12 +211,20 @@ def play(scenario: Scenario, scheduler: str, folder: Path) -> Difference | None:
             ours.cluster.advance(PATIENCE_SECONDS, grace=0)  # so long the largest groups back off
             seen = ours.seen()
             if found := _until_alike(real, seen):
-                return None if has_tie((folder / "scheduler.log").read_text()) else Difference(number, asked, found)
+                drawn = has_tie((folder / "scheduler.log").read_text()) or evicts_the_same(found)
+                return None if drawn else Difference(number, asked, found)
             if sum(name.endswith(" PodScheduled") and value[1] == "Unschedulable" for name, value in seen.items()) > 1:
                 time.sleep(max(0.0, begun + REST_SECONDS - time.monotonic()))
             for side in (real, ours):
                 side.start_bound()
     return None
+
+
+def evicts_the_same(found: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Whether both evict the same pods, for another node: any of several where as much is lost."""
+    evicted = [sorted(name.split(": ")[0] for name, each in found.items() if " Preempted " in name and each[side] != "(absent)")
+               for side in (0, 1)]
+    return bool(evicted[0]) and evicted[0] == evicted[1]
 
 
 def _until_alike(real: Side, ours: Tree) -> dict[str, tuple[Any, Any]]:

@@ -1,12 +1,13 @@
 """Random pods and what happens to them."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.fuzz.scheduling import requests
 from tests.fuzz.scheduling.requests import Ask
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.fuzz.scheduling.drawing import Draw
 
 Tree = dict[str, Any]
@@ -29,7 +30,8 @@ def _container(draw: "Draw", name: str) -> Tree:
         wants["example.com/gpu"] = limits["example.com/gpu"] = rnd.choice(("1", "1", "2"))
     made: Tree = {"name": name, "image": f"i:{rnd.randint(1, 4)}", "resources": {"requests": wants, "limits": limits}}
     if rnd.random() < 0.1:
-        made["ports"] = [{"containerPort": 80, "hostPort": rnd.choice((80, 80, 443)), "protocol": rnd.choice(("TCP", "TCP", "UDP"))}]
+        port, protocol = rnd.choice((80, 80, 443)), rnd.choice(("TCP", "TCP", "UDP"))
+        made["ports"] = [{"containerPort": 80, "hostPort": port, "protocol": protocol}]
         if rnd.random() < 0.3:
             made["ports"][0]["hostIP"] = "10.0.0.1"
     return made
@@ -47,7 +49,8 @@ def _selector(draw: "Draw") -> Tree:
 def _node_term(draw: "Draw") -> Tree:
     rnd = draw.rnd
     chosen = rnd.sample([
-        {"key": "zone", "operator": "In", "values": rnd.sample(("a", "b", "c"), 2)}, {"key": "disk", "operator": "In", "values": ["ssd"]},
+        {"key": "zone", "operator": "In", "values": rnd.sample(("a", "b", "c"), 2)},
+        {"key": "disk", "operator": "In", "values": ["ssd"]},
         {"key": "disk", "operator": "Exists"}, {"key": "rack", "operator": "NotIn", "values": ["r1"]},
         {"key": "size", "operator": "Gt", "values": ["2"]}, {"key": "size", "operator": "Lt", "values": ["4"]},
         {"key": "disk", "operator": "DoesNotExist"}], rnd.choice((1, 1, 2)))
@@ -64,7 +67,8 @@ def _node_affinity(draw: "Draw") -> Tree:
         terms = [_node_term(draw) for _ in range(rnd.choice((1, 1, 2)))]
         found["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
     if rnd.random() < 0.5:
-        found["preferredDuringSchedulingIgnoredDuringExecution"] = [{"weight": 13 * rnd.randint(1, 3), "preference": _node_term(draw)}]
+        found["preferredDuringSchedulingIgnoredDuringExecution"] = [
+            {"weight": 13 * rnd.randint(1, 3), "preference": _node_term(draw)}]
     return found
 
 
@@ -131,7 +135,8 @@ def spec(draw: "Draw", *, simple: float = 0.5) -> Tree:
                 made[name] = make()
         affinity = {
             name: found for name, likely, make in (
-                ("nodeAffinity", 0.3, _node_affinity), ("podAffinity", 0.25, _pod_affinity), ("podAntiAffinity", 0.3, _pod_affinity))
+                ("nodeAffinity", 0.3, _node_affinity), ("podAffinity", 0.25, _pod_affinity),
+                ("podAntiAffinity", 0.3, _pod_affinity))
             if rnd.random() < likely and (found := make(draw))}
         if affinity:
             made["affinity"] = affinity
@@ -139,8 +144,8 @@ def spec(draw: "Draw", *, simple: float = 0.5) -> Tree:
 
 
 def _spreads(draw: "Draw") -> list[Tree]:
-    found = {(each["topologyKey"], each["whenUnsatisfiable"]): each for each in (_spread(draw) for _ in range(draw.rnd.choice((1, 1, 2))))}
-    return [*found.values()]
+    drawn = [_spread(draw) for _ in range(draw.rnd.choice((1, 1, 2)))]
+    return [*{(each["topologyKey"], each["whenUnsatisfiable"]): each for each in drawn}.values()]
 
 
 def labels(draw: "Draw") -> dict[str, str]:

@@ -63,7 +63,7 @@ class GroupQueue:
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
         """A member got no node; by its own events its group should be queued by this strategy.
 
-        One whose binding has failed comes back after its group's cycle, and backs off after an error.
+        One whose binding has failed comes back after its group's cycle; an error lets it back off.
         """
         key = self._key_of(queued.info.pod)
         root = self._states.root_of(key)

@@ -306,7 +306,8 @@ def test_the_placement_that_is_fuller_is_better() -> None:
         node("c", cpu="8", memory="8Gi", **{"example.com/gpu": "4"})])
     proposed = [ProposedAssignment(pod_info(cases.pod(name, requests={"cpu": "1", "memory": "1Gi"})), "b", CycleState())
                 for name in ("p", "q")]
-    gpus = [ProposedAssignment(pod_info(cases.pod("r", requests={"cpu": "1", "memory": "1Gi", "example.com/gpu": "1"})), "c", CycleState())]
+    asks = {"cpu": "1", "memory": "1Gi", "example.com/gpu": "1"}
+    gpus = [ProposedAssignment(pod_info(cases.pod("r", requests=asks)), "c", CycleState())]
 
     def score(names: str | None, assignments: Any, **args: Any) -> int:
         placement = Placement("r", None if names is None else dict.fromkeys(names))
@@ -318,7 +319,8 @@ def test_the_placement_that_is_fuller_is_better() -> None:
     assert score("b", proposed) == 50
     assert score("c", proposed) == 25
     assert score(None, proposed) == (4 * 100 // 16 + 3 * 100 // 16) // 2
-    most = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}, {"name": "example.com/gpu", "weight": 3}]}}
+    resources = [{"name": "cpu"}, {"name": "example.com/gpu", "weight": 3}]
+    most = {"scoringStrategy": {"type": "MostAllocated", "resources": resources}}
     assert score("bc", proposed, **most) == 2 * 100 // 12
     assert score("bc", gpus, **most) == (1 * 100 // 12 + 25 * 3) // 4
 
