@@ -95,9 +95,10 @@ class Units:
                 elif whole[-1] not in seen:
                     seen[whole[-1]] = None
                     found.append(self._whole_group(whole[-1], info, node.name))
-        for name in [name for victim in found for _, name in victim.pods] if among is not None else ():
-            if name not in among:
-                raise NodeMissing(name)
+        if among is not None:
+            gone = [name for victim in found for _, name in victim.pods if name not in among]
+            if gone:
+                raise NodeMissing(gone[0])
         return found
 
     def _is_whole(self, group: ReadOnlyTree) -> bool:
