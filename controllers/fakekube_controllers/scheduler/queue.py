@@ -84,6 +84,7 @@ class SchedulingQueue:
         self._error_backing_off = Heap(lambda entity: (self._expiration(entity), entity.sequence))
         self._unschedulable: dict[EntityKey, QueuedEntityInfo] = {}
         self._in_flight = InFlight()
+        self._nominator.is_in_flight = self._in_flight.has
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None

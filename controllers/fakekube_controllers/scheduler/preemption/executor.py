@@ -77,7 +77,7 @@ class Executor:
     async def _clear_lower_nominations(self, preemptor: Preemptor, place: str) -> None:
         """Pods of lower priority that wait for the same node have to look for another."""
         for info in self._handle.nominator.nominated_pods_for_node(place):
-            if info.priority < preemptor.priority:
+            if info.priority < preemptor.priority and info.uid not in preemptor.pods:
                 pod = info.pod
                 body = {"status": {"nominatedNodeName": None}}
                 await self._patch(pod, body)
