@@ -328,6 +328,13 @@ class SchedulingQueue:
             self.take_out(entity.key)
             self.requeue(entity, SKIP if entity.gating_pod not in (None, queued) else AFTER_BACKOFF)
 
+    def rest(self, entity: QueuedPodGroupInfo) -> None:
+        """A group was rejected, and no event since ``pop`` may help it: it backs off, unless a
+        PreEnqueue plugin holds it by now.
+        """
+        self._is_held(entity)
+        self._to_unschedulable(entity)
+
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
         if strategy == AFTER_BACKOFF:

@@ -142,7 +142,10 @@ class GroupQueue:
             first = min(waiting, key=lambda each: each.sequence)
             entity = QueuedPodGroupInfo(tree, timestamp=first.timestamp, sequence=first.sequence)
         entity.root = tree
-        self._queue.requeue(entity, strategy)
+        if present is None and strategy == SKIP:
+            self._queue.rest(entity)
+        else:
+            self._queue.requeue(entity, strategy)
 
     # cycles
 

@@ -1,12 +1,21 @@
 """When a group that was rejected is tried again: when its back-off is over, whatever happens."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from fakekube.util.clock import ManualClock
 from fakekube.util.driver import Stalled
 from fakekube_controllers.scheduler.backoff import Backoff
+from fakekube_controllers.scheduler.framework import events
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo, QueuedPodGroupInfo
+from fakekube_controllers.scheduler.framework.status import unresolvable, unschedulable
+from fakekube_controllers.scheduler.groups.queueing import GroupQueue
+from fakekube_controllers.scheduler.groups.states import GroupStates
+from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
+from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
+from tests.controllers.scheduler.contexts import plugin
 from tests.controllers.scheduler.groups.gangs import Gangs, cluster_of_gangs
 from tests.controllers.scheduler.groups.trees import pod, pod_group, queued
 
@@ -112,3 +121,39 @@ async def test_pods_that_were_tried_go_before_those_that_come(gangs: Gangs) -> N
     await gangs.delete("blocker")
     await gangs.advance(20)
     assert await gangs.bound() == ["a", "b"]
+
+
+class Holder:
+    """A PreEnqueue plugin that holds everybody while it is told to."""
+
+    name, holds = "Holder", False
+
+    def pre_enqueue(self, _: Any) -> Any:
+        """Whether it does."""
+        return unresolvable("wait") if self.holds else None
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_group_that_was_rejected_is_held_where_a_plugin_holds_it_by_now(holds: bool) -> None:
+    """Given a group that is rejected / when a plugin holds its pods meanwhile / then it is not
+    tried again however the nodes change and time goes by; else it is.
+    """
+    holder, states, clock = Holder(), GroupStates(), ManualClock()
+    inner = SchedulingQueue(clock, plugin(PrioritySort), lambda: None, {"default-scheduler": ProfileQueueing([holder], {})})
+    groups = inner.groups = GroupQueue(inner, states, clock)
+    states.set_group(*pod_group("g", 2))
+    for name in "ab":
+        inner.add(pod(name, "g").pod)
+    entity = inner.pop()
+    assert isinstance(entity, QueuedPodGroupInfo), "the only one"
+    holder.holds = holds
+    for each in list(entity.pods()):
+        each.unschedulable_plugins = {"NodeResourcesFit": None}
+        inner.add_unschedulable_if_not_present(each, each.info.pod)
+    groups.end(entity, unschedulable("no room"))
+    assert (inner.pending()["gated"], inner.pending()["unschedulable"]) == ((2, 0) if holds else (0, 2))
+    inner.move_all_to_active_or_backoff(events.NODE_ADD, None, {})
+    until = clock.time() + 60
+    while (due := clock.next_due()) is not None and due <= until:
+        clock.fire_next()
+    assert (inner.pop() is None) is holds
