@@ -11,6 +11,7 @@ from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.scheduler.framework.queued import QueuedEntityInfo
 
 WINDOW_SECONDS = 1.0
+MAX_CAUGHT_UP = 64  # tries that are counted one by one
 MAX_TRIES_IN_SECOND = 64  # half as many each time that they were too many
 
 
@@ -43,6 +44,19 @@ class Backoff(NamedTuple):
         """The first instant at which it is over."""
         expiration = self.expiration(entity, aligned=aligned)
         return expiration + WINDOW_SECONDS if aligned else math.nextafter(expiration, math.inf)
+
+    def catch_up(self, entity: QueuedEntityInfo, now: float, *, aligned: bool) -> None:
+        """Have an entity that was rejected back off as if it had been tried, and rejected, whenever
+        its back-off was over until now (Unix seconds).
+        """
+        size = sum(1 for _ in entity.pods())
+        period = math.floor(self.max_seconds * math.sqrt(max(size, 1))) + WINDOW_SECONDS
+        if now - entity.timestamp > MAX_CAUGHT_UP * period:
+            entity.timestamp += ((now - entity.timestamp) // period - MAX_CAUGHT_UP / 2) * period
+            entity.unschedulable_count, entity.backoff_expiration = entity.unschedulable_count + MAX_CAUGHT_UP, None
+        while entity.unschedulable_count and not self.is_backing_off(entity, now, aligned=aligned):
+            entity.timestamp = self.end(entity, aligned=aligned)
+            entity.unschedulable_count, entity.backoff_expiration = entity.unschedulable_count + 1, None
 
 
 def count_try(entity: QueuedEntityInfo, now: float) -> None:

@@ -1,8 +1,8 @@
 """One pod's way from the snapshot to the chosen node.
 
 Upstream: pkg/scheduler/schedule_one.go (schedulePod, findNodesThatFitPod, prioritizeNodes). All
-nodes are candidates (upstream samples large clusters), and of several that are best the first in
-name order is taken, so that a seed gives one history.
+nodes are candidates, unless a configuration says that a part of them is enough (``sampling.py``),
+and of several that are best the first in name order is taken, so that a seed gives one history.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +14,7 @@ from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.runtime import Framework
+from fakekube_controllers.scheduler.sampling import Sampling
 from fakekube_controllers.scheduler.search import NodeSearch
 
 
@@ -37,12 +38,17 @@ class Algorithm:
     """Finds nodes for the pods of one profile.
 
     ``groups_nodes``: plugins are asked once about nodes that look the same to them, where
-    NodeSearch can; else about each.
+    NodeSearch can; else about each. ``sampling``: how many nodes are enough; None: all of them.
     """
 
-    def __init__(self, framework: Framework, *, groups_nodes: bool = memory.ENABLED) -> None:
-        self.framework = framework
+    def __init__(self, framework: Framework, *, groups_nodes: bool = memory.ENABLED, sampling: Sampling | None = None) -> None:
+        self.framework, self._sampling = framework, sampling
         self._search = NodeSearch.of_framework(framework) if groups_nodes else None
+
+    @property
+    def of_all_nodes(self) -> "Algorithm":
+        """The same with all nodes as candidates."""
+        return self if self._sampling is None else Algorithm(self.framework)
 
     def schedule(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> str:
         """The best node's name, without extenders.
@@ -76,7 +82,8 @@ class Algorithm:
             status = self._rejection(state, pod, nodes[nominated])
             if status is None:
                 return Feasible([nodes[nominated]], {})
-        if names is None and not all_of_them and self._search is not None:
+        is_sampled = self._sampling is not None and self._sampling.enough(len(nodes)) < len(nodes)
+        if names is None and not all_of_them and not is_sampled and self._search is not None:
             found = self._search.best(state, pod, snapshot)
             if found is not None:
                 return Feasible((), found.statuses, best=found.name)
@@ -95,6 +102,8 @@ class Algorithm:
             not_named = Status(
                 Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(named_by)}]",), named_by[0])
             statuses = {name: not_named for name in nodes if name not in names}
+        if self._sampling is not None:
+            return self._ask_enough(self._sampling, state, pod, list(candidates), Feasible([], statuses, named_by), len(nodes))
         fitting = []
         for node in candidates:
             status = self._rejection(state, pod, node)
@@ -103,6 +112,27 @@ class Algorithm:
             else:
                 statuses[node.name] = status
         return Feasible(fitting, statuses, named_by)
+
+    def _ask_enough(
+        self, sampling: Sampling, state: CycleState, pod: PodInfo, candidates: Sequence[NodeInfo], known: Feasible,
+        num_nodes: int,
+    ) -> Feasible:
+        """Ask about one node after the other, until more fit than are enough; ``num_nodes`` are all
+        there are.
+        """
+        fitting: list[NodeInfo] = []
+        statuses: dict[str, Status] = {}
+        enough = sampling.enough(len(candidates))
+        for node in sampling.in_turn(candidates):
+            status = self._rejection(state, pod, node)
+            if status is not None:
+                statuses[node.name] = status
+            elif len(fitting) == enough:
+                break
+            else:
+                fitting.append(node)
+        sampling.go_on(len(fitting) + len(statuses), num_nodes)
+        return Feasible(fitting, {**known.statuses, **statuses}, known.named_by)
 
     def _rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         status = self.framework.run_filter_plugins_with_nominated_pods(state, pod, node)

@@ -9,7 +9,7 @@ Upstream: pkg/scheduler/backend/queue/nominator.go.
 from collections.abc import Callable, Iterable, Sequence
 
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
-from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
 
 NOBODY: Sequence[PodInfo] = ()
 
@@ -22,6 +22,7 @@ class Nominator:
 
     def __init__(self, is_unscheduled: Callable[[str], bool] | None = None) -> None:
         self._is_unscheduled = is_unscheduled
+        self.is_in_flight: Callable[[str], bool] | None = None  # of a uid: the queue tells
         self._nodes: dict[str, str] = {}  # the node's name by uid
         self._pods: dict[str, dict[str, PodInfo]] = {}  # by uid, by the node's name
 
@@ -63,9 +64,17 @@ class Nominator:
                 del self._pods[node_name]
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
-        """The pods that are nominated for a node."""
-        pods = self._pods.get(node_name)
-        return list(pods.values()) if pods else NOBODY
+        """The pods that are nominated for a node.
+
+        Of those in flight, as the pods of a group that is being tried are, upstream knows no more
+        than the name: they count as pods that ask for nothing, with a priority of 0.
+        """
+        pods, is_in_flight = self._pods.get(node_name), self.is_in_flight
+        if not pods:
+            return NOBODY
+        if is_in_flight is None:
+            return list(pods.values())
+        return [_without_spec(pod) if is_in_flight(uid) else pod for uid, pod in pods.items()]
 
     def node_of(self, uid: str) -> str:
         """The node that a pod is nominated for, or nothing."""
@@ -74,3 +83,11 @@ class Nominator:
     def nodes(self) -> Iterable[str]:
         """The names of the nodes that pods are nominated for."""
         return self._pods
+
+
+def _without_spec(pod: PodInfo) -> PodInfo:
+    """All that is known of a pod in flight. Upstream: nominatedPodToInfo of backend/queue."""
+    metadata = pod.pod["metadata"]
+    known = {key: metadata[key] for key in ("name", "namespace", "uid") if key in metadata}
+    group = {key: value for key, value in pod.pod["spec"].items() if key == "schedulingGroup"}
+    return pod_info({"metadata": known, "spec": {"containers": [], **group}})

@@ -92,11 +92,15 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
     if any(name not in registry for _, selection in selections for name in selection.names):
         for point in entrypoints.entry_points(ENTRY_POINTS)[ENTRY_POINTS]:
             registry.setdefault(point.name, point.load())
+    percentages = {
+        profile.scheduler_name or "": config.percentage_of_nodes_to_score if profile.percentage_of_nodes_to_score is None
+        else profile.percentage_of_nodes_to_score for profile in config.profiles}
     profiles: dict[str, Framework] = {}
     for name, selection in selections:
         try:
             selection.check_known(registry)
             profiles[name] = _profile(name, shared, registry, selection, profiles)
+            profiles[name].percentage_of_nodes_to_score = percentages[name]
         except ValueError as error:
             raise model.ConfigurationError(f"creating profile for scheduler name {name}: {error}") from error
     backoff = Backoff(float(config.pod_initial_backoff_seconds), float(config.pod_max_backoff_seconds))

@@ -4,8 +4,8 @@ PreEnqueue plugin.
 An entity is in one of the parts, or in flight: between ``pop`` and ``done`` (which
 ``add_unschedulable_if_not_present`` says by itself). What happens while a pod is in flight is
 remembered, and looked at when it comes back: it may be schedulable already. While nothing is
-active, what only backs off after a rejection is scheduled at once; what backs off after an error
-waits (gate SchedulerPopFromBackoffQ).
+active, what only backs off after a rejection is scheduled at once; what backs off after an error,
+and a group, waits (gate SchedulerPopFromBackoffQ).
 
 Upstream: pkg/scheduler/backend/queue (scheduling_queue.go, active_queue.go, backoff_queue.go).
 """
@@ -36,6 +36,7 @@ from fakekube_controllers.scheduler.heap import Heap
 from fakekube_controllers.scheduler.inflight import Happened, InFlight
 from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY, SKIP, Requeueing
+from fakekube_controllers.scheduler.resting import RestingGroups, rests
 from fakekube_controllers.scheduler.runtime import ANY_EVENT, Framework
 
 if TYPE_CHECKING:
@@ -83,9 +84,12 @@ class SchedulingQueue:
         self._error_backing_off = Heap(lambda entity: (self._expiration(entity), entity.sequence))
         self._unschedulable: dict[EntityKey, QueuedEntityInfo] = {}
         self._in_flight = InFlight()
+        self._nominator.is_in_flight = self._in_flight.has
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
+        self._resting = RestingGroups(
+            clock, backoff, self._unschedulable, aligned=pops_from_backoff, try_now=self._to_active)
         self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
@@ -190,7 +194,10 @@ class SchedulingQueue:
             count_try(each, now)
             self._in_flight.begin(each.info.uid)
         if isinstance(entity, QueuedPodGroupInfo):
+            for each in entity.pods():
+                each.attempts += 1
             count_try(entity, now)
+            self._resting.is_tried(entity)
             if self.groups is not None:
                 self.groups.begin(entity)
         return entity
@@ -249,6 +256,9 @@ class SchedulingQueue:
 
         Only entities with a pod of ``max_priority`` or less; not the pod with the uid ``but``.
         """
+        self._resting.happened(event)
+        if self._backoff_timer is not None and self._backoff_timer.daemon:
+            self._set_backoff_timer()
         if not self._requeueing.is_of_interest(event):
             return
         happened = Happened(event, old, new)
@@ -295,8 +305,9 @@ class SchedulingQueue:
         """Take an entity out of its part; the strategy by which ``requeue`` puts it there again."""
         if self._active.delete(key) is not None:
             return IMMEDIATELY
-        if self._unschedulable.pop(key, None) is not None:
-            return SKIP
+        entity = self._unschedulable.pop(key, None)
+        if entity is not None:
+            return AFTER_BACKOFF if rests(entity) else SKIP
         self._backing_off.delete(key)
         self._error_backing_off.delete(key)
         return AFTER_BACKOFF
@@ -309,15 +320,25 @@ class SchedulingQueue:
 
     def pod_left(self, entity: QueuedEntityInfo, queued: QueuedPodInfo) -> None:
         """A pod was taken out of an entity; what was rejected, or held by it, is tried once more
-        without it, as upstream where that only backs off. One without pods is gone.
+        without it. One without pods is gone.
         """
         if next(entity.pods(), None) is None:
             self.take_out(entity.key)
         elif entity.key in self._unschedulable:
+            self.take_out(entity.key)
             self.requeue(entity, SKIP if entity.gating_pod not in (None, queued) else AFTER_BACKOFF)
+
+    def rest(self, entity: QueuedPodGroupInfo) -> None:
+        """A group was rejected, and no event since ``pop`` may help it: it backs off, unless a
+        PreEnqueue plugin holds it by now.
+        """
+        self._is_held(entity)
+        self._to_unschedulable(entity)
 
     def requeue(self, entity: QueuedEntityInfo, strategy: int) -> None:
         """Put an entity where it belongs by a strategy, unless a PreEnqueue plugin holds it."""
+        if strategy == AFTER_BACKOFF:
+            self._resting.catch_up(entity)
         if strategy == SKIP:
             self.take_out(entity.key)
             self._to_unschedulable(entity)
@@ -328,7 +349,7 @@ class SchedulingQueue:
 
     def _to_active(self, entity: QueuedEntityInfo) -> None:
         comes_from_backoff = self._pops_from_backoff and (
-            entity.key in self._backing_off or entity.key in self._error_backing_off)
+            entity.key in self._backing_off or entity.key in self._error_backing_off or self._resting.has(entity))
         self.take_out(entity.key)
         if not comes_from_backoff and self._is_held(entity):
             self._to_unschedulable(entity)
@@ -345,16 +366,16 @@ class SchedulingQueue:
         self._wake()
 
     def _to_backoff(self, entity: QueuedEntityInfo) -> None:
+        was_resting = self._resting.has(entity)
         self.take_out(entity.key)
-        if self._pops_from_backoff and self._is_held(entity):
+        if self._pops_from_backoff and not was_resting and self._is_held(entity):
             self._to_unschedulable(entity)
             return
         now = self._clock.time()
         is_calmed = is_tried_too_often(entity, now)
         if is_calmed:
             calm(entity, now)
-        is_error = is_calmed or not any(
-            each.unschedulable_plugins or each.pending_plugins for each in (entity, *entity.pods()))
+        is_error = is_calmed or not (entity.unschedulable_plugins or entity.pending_plugins)  # as any group
         (self._error_backing_off if is_error else self._backing_off).add(entity)
         self._set_backoff_timer()
         if self._pops_from_backoff and not is_error:
@@ -406,16 +427,23 @@ class SchedulingQueue:
     def _set_backoff_timer(self) -> None:
         """Have the timer go off when the first back-off is over."""
         first = [entity for heap in (self._backing_off, self._error_backing_off) if (entity := heap.first()) is not None]
+        daemon = all(self._is_hopeless(entity) for entity in first)
+        if daemon:  # one behind them may pull time forward
+            first = [entity for entity in self._error_backing_off if not self._is_hopeless(entity)] or first
+            daemon = all(self._is_hopeless(entity) for entity in first)
         when = min((self._backoff.end(entity, aligned=self._pops_from_backoff) for entity in first), default=None)
         timer = self._backoff_timer
-        if timer is not None and not timer.cancelled and timer.when == when:
+        if timer is not None and not timer.cancelled and (timer.when, timer.daemon) == (when, daemon):
             return
         if timer is not None:
             timer.cancel()
         self._backoff_timer = None
         if when is not None:
-            daemon = all(max(each.consecutive_errors_count, each.calmed_count) > DAEMON_TRIES for each in first)
             self._backoff_timer = self._clock.call_later(when - self._clock.time(), self._flush_backoff, daemon=daemon)
+
+    def _is_hopeless(self, entity: QueuedEntityInfo) -> bool:
+        """Whether an entity must not pull time forward, which failed again and again."""
+        return self._resting.is_hopeless(entity) or max(entity.consecutive_errors_count, entity.calmed_count) > DAEMON_TRIES
 
     def _flush_backoff(self) -> None:
         self._backoff_timer = None

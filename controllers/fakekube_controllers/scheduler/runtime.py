@@ -83,6 +83,8 @@ class PluginSelection(Protocol):
 class Framework:
     """One profile. Raises ValueError where a plugin cannot be made, or the selection is wrong."""
 
+    percentage_of_nodes_to_score: int | None = None  # see ``sampling.py``
+
     def __init__(
         self, profile_name: str, shared: Shared, registry: Mapping[str, PluginFactory], selection: PluginSelection,
     ) -> None:

@@ -34,6 +34,7 @@ from fakekube_controllers.scheduler.metrics import SchedulerMetrics
 from fakekube_controllers.scheduler.profiles import setup_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
+from fakekube_controllers.scheduler.sampling import Sampling, SearchStart
 from fakekube_controllers.scheduler.waiting import Changes, WaitingPod
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ class Scheduler:
         self.changes = Changes(ctx.clock, ctx.activity)
         self.shared = Shared(ctx, changes=self.changes, spawn=self._spawn)
         self.profiles, self.backoff = setup_of(ctx, self.shared)
-        self.algorithms = {name: Algorithm(framework) for name, framework in self.profiles.items()}
+        start = SearchStart()
+        self.algorithms = {
+            name: Algorithm(framework, sampling=Sampling.of(framework.percentage_of_nodes_to_score, start))
+            for name, framework in self.profiles.items()}
         self.pods = ctx.lister(PODS)
         self.groups: ScheduledGroups | None = None
 

@@ -164,7 +164,7 @@ class Grouped:
     def __init__(self) -> None:
         self.queue, self.states = Queue(), GroupStates()
         inner = self.queue.inner
-        self.groups = inner.groups = GroupQueue(inner, self.states, self.queue.clock, plugin(PrioritySort).sort_key)
+        self.groups = inner.groups = GroupQueue(inner, self.states, self.queue.clock)
 
     def group(self, name: str, minimum: int | None = None) -> EntityKey:
         """It is seen."""
@@ -198,8 +198,8 @@ def test_a_group_without_pods_waits_no_more() -> None:
 @pytest.mark.parametrize(("rejected", "counts", "after"), [(True, (1, 0), "at once"), (False, (0, 1), "after its back-off")])
 def test_a_member_whose_binding_failed_comes_back_with_its_group(rejected: bool, counts: Any, after: str) -> None:
     """Given a group whose cycle is over / when a pod of it comes back, as its binding has failed /
-    then the group waits again, with the pod's place and tries, until its back-off is over; what was
-    rejected is taken from back-off where nothing else is to be done.
+    then the group waits again, with the pod's place and tries, after an error until its back-off is
+    over.
     """
     world = Grouped()
     key = world.group("g")
@@ -216,7 +216,7 @@ def test_a_member_whose_binding_failed_comes_back_with_its_group(rejected: bool,
     assert (found.attempts, found.sequence, found.timestamp) == (3, 1, world.queue.clock.time())
     assert (found.unschedulable_count, found.consecutive_errors_count) == counts
     assert (found.tried_in, found.tries_in_second, found.calmed_count) == (first.tried_in, 1, 0)
-    assert world.queue.inner.backs_off_until(found) is not None
+    assert (world.queue.inner.backs_off_until(found) is None) is (after == "at once")
     assert (world.queue.inner.pop() is found) is (after == "at once")
     assert world.groups.queued_pod(second.info.pod)[0] is None
 

@@ -197,7 +197,7 @@ async def test_an_extender_that_fails_fails_the_group(extended):
     world.extender.answers.clear()
     await world.client.delete(PODS, "p3", NAMESPACE, grace_period_seconds=0)
     await world.client.patch(POD_GROUPS, "p", NAMESPACE, {"spec": {"schedulingPolicy": {"gang": {"minCount": 3}}}}, type="merge")
-    await world.cluster.settle()
+    await world.cluster.advance(4)
     found = (await world.client.list(PODS, NAMESPACE)).items
     assert ["code 404" in condition(each, "PodScheduled")["message"] for each in found] == [True, True, True]
     assert not any(each["spec"].get("nodeName") for each in found)

@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
+from fakekube.util.clock import ManualClock
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
 from fakekube_controllers.scheduler.nominator import Nominator
+from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
+from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
+from tests.controllers.scheduler.contexts import plugin
 from tests.controllers.scheduler.plugins.cases import pod
 
 
@@ -74,3 +78,37 @@ def test_a_pod_that_was_made_again_takes_over() -> None:
     nominator.update_nominated_pod(made("p"), made("q"))
     assert nodes(nominator) == {"a": ["q"]}
     assert nominator.node_of("n/p") == ""
+
+
+def test_of_a_pod_in_flight_no_more_than_the_name_is_known() -> None:
+    """Given two pods that are nominated for a node, when one is in flight, then it counts there as
+    a pod of no priority that asks for nothing, and the other as it is.
+    """
+    nominator = Nominator()
+    for name in ("p", "q"):
+        tree = pod(name, requests={"cpu": "1"}, priority=5, schedulingGroup={"podGroupName": "g"}, nodeSelector={"a": "b"})
+        nominator.add_nominated_pod(pod_info(tree), NominatingInfo("a"))
+    nominator.is_in_flight = lambda uid: uid == "n/p"
+    flying, waiting = nominator.nominated_pods_for_node("a")
+    assert flying.pod == {"metadata": {"name": "p", "namespace": "n", "uid": "n/p"}, "spec": {
+        "containers": [], "schedulingGroup": {"podGroupName": "g"}}}
+    assert (flying.priority, flying.requests.get("cpu", 0), flying.uid) == (0, 0, "n/p")
+    assert (waiting.priority, waiting.requests["cpu"], waiting.uid) == (5, 1000, "n/q")
+
+
+def test_a_queue_tells_which_pods_are_in_flight() -> None:
+    """Given a nominated pod in a queue, when it is popped and then done, then it is in flight in
+    between, and the nominator of the queue knows.
+    """
+    nominator = Nominator()
+    inner = SchedulingQueue(
+        ManualClock(), plugin(PrioritySort), lambda: None, {"default-scheduler": ProfileQueueing((), {})}, nominator)
+    tree = pod("p", requests={"cpu": "1"}, schedulerName="default-scheduler")
+    inner.add({**tree, "status": {"nominatedNodeName": "a"}})
+
+    def asks() -> list[int]:
+        return [each.requests.get("cpu", 0) for each in nominator.nominated_pods_for_node("a")]
+
+    before, _ = asks(), inner.pop()
+    during, _ = asks(), inner.done("n/p")
+    assert (before, during, asks()) == ([1000], [0], [1000])

@@ -2,8 +2,7 @@
 
 A field that does not exist is refused, as upstream's strict decoding does. Left out: what
 configures the process rather than the scheduling (client connection, leader election, profiling);
-such fields are accepted, and have no effect, as is ``percentageOfNodesToScore``: all nodes are
-candidates.
+such fields are accepted, and have no effect.
 """
 
 from typing import Annotated, Any

@@ -147,9 +147,19 @@ class PodGroupInfo:
 
 @dataclass(slots=True, eq=False)
 class QueuedPodGroupInfo(QueuedEntityInfo):
-    """A root group in the scheduling queue: a pod group without a parent, or the root of a tree."""
+    """A root group in the scheduling queue: a pod group without a parent, or the root of a tree.
+
+    ``tried_after``: how many events the queue had been told of when it was tried, and how many of
+    them changed the room on the nodes.
+    """
 
     root: PodGroupInfo
+    tried_after: tuple[int, int] = field(default=(0, 0), kw_only=True)
+
+    @property
+    def rests(self) -> bool:
+        """Whether it was rejected, and backs off: no PreEnqueue plugin holds it."""
+        return bool(self.unschedulable_count) and not self.consecutive_errors_count and not self.is_gated
 
     @property
     def key(self) -> EntityKey:

@@ -43,8 +43,7 @@ class Groups:
             self._follow(ctx, resources[EventResource.COMPOSITE_POD_GROUP], EntityType.COMPOSITE_POD_GROUP)
 
     def _install(self, ctx: Context, scheduler: PodScheduler, conditions: GroupConditions) -> None:
-        sort = next(iter(scheduler.profiles.values())).queue_sort_plugins[0]
-        self._queue = scheduler.queue.groups = GroupQueue(scheduler.queue, self.states, ctx.clock, sort.sort_key)
+        self._queue = scheduler.queue.groups = GroupQueue(scheduler.queue, self.states, ctx.clock)
         self._cycles = GroupCycles(ctx, scheduler, self.states, conditions)
 
     def _follow(self, ctx: Context, resource: Resource, kind: EntityType) -> None:

@@ -3,17 +3,13 @@
 A pod of a group waits here for as long as it has no node. It is in the entity of its root while
 that is in the queue; while its root is not known, or is being tried, it is in none.
 
-A group that was rejected waits for an event that may help one of its pods. Upstream lets it only
-back off, and tries what backs off whenever there is nothing else to do; on a clock that stands
-still that would never end.
+A group that was rejected only backs off; the events that may help its pods do not end that.
 
 Upstream: addPodGroupMember, AddAttemptedPodGroupIfNeeded, AddPodGroup and their neighbours of
 pkg/scheduler/backend/queue/scheduling_queue.go.
 """
 
 from bisect import insort
-from collections.abc import Callable
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -33,12 +29,10 @@ from fakekube_controllers.scheduler.requeueing import AFTER_BACKOFF, IMMEDIATELY
 
 
 class GroupQueue:
-    """The groups of one scheduler. ``sort_key``: the order of pods within a group."""
+    """The groups of one scheduler."""
 
-    def __init__(
-        self, queue: SchedulingQueue, states: GroupStates, clock: Clock, sort_key: Callable[[QueuedPodInfo], Any],
-    ) -> None:
-        self._queue, self._states, self._clock, self._sort_key = queue, states, clock, sort_key
+    def __init__(self, queue: SchedulingQueue, states: GroupStates, clock: Clock) -> None:
+        self._queue, self._states, self._clock = queue, states, clock
         self._members: dict[EntityKey, dict[str, QueuedPodInfo]] = {}  # by leaf and uid: those that wait
         self._tried: EntityKey | None = None  # the root in its cycle
         self._strategy = SKIP  # what the pods of that cycle that came back want for their group
@@ -63,13 +57,13 @@ class GroupQueue:
             self._rebuild(root)
             return
         leaf = next(leaf for leaf in entity.root.leaves() if leaf.key == key)
-        insort(leaf.unscheduled_pods, queued, key=self._sort_key)
+        insort(leaf.unscheduled_pods, queued, key=_order)
         self._queue.pod_joined(entity, queued)
 
     def take_back(self, queued: QueuedPodInfo, strategy: int) -> None:
         """A member got no node; by its own events its group should be queued by this strategy.
 
-        One whose binding has failed comes back after its group's cycle, and backs off.
+        One whose binding has failed comes back after its group's cycle; an error lets it back off.
         """
         key = self._key_of(queued.info.pod)
         root = self._states.root_of(key)
@@ -84,7 +78,7 @@ class GroupQueue:
         entity.consecutive_errors_count = max(queued.consecutive_errors_count, 0 if queued.unschedulable_count else 1)
         entity.tried_in, entity.tries_in_second = queued.tried_in, queued.tries_in_second
         entity.calmed_count = queued.calmed_count
-        self._rebuild(root, entity, AFTER_BACKOFF)
+        self._rebuild(root, entity, IMMEDIATELY if queued.unschedulable_count else AFTER_BACKOFF)
 
     @staticmethod
     def _key_of(pod: ReadOnlyTree) -> EntityKey:
@@ -140,7 +134,7 @@ class GroupQueue:
             return
         waiting: list[QueuedPodInfo] = []
         for leaf in tree.leaves():
-            leaf.unscheduled_pods = sorted(self._members.get(leaf.key, {}).values(), key=self._sort_key)
+            leaf.unscheduled_pods = sorted(self._members.get(leaf.key, {}).values(), key=_order)
             waiting += leaf.unscheduled_pods
         if not waiting:
             return
@@ -148,7 +142,10 @@ class GroupQueue:
             first = min(waiting, key=lambda each: each.sequence)
             entity = QueuedPodGroupInfo(tree, timestamp=first.timestamp, sequence=first.sequence)
         entity.root = tree
-        self._queue.requeue(entity, strategy)
+        if present is None and strategy == SKIP:
+            self._queue.rest(entity)
+        else:
+            self._queue.requeue(entity, strategy)
 
     # cycles
 
@@ -196,3 +193,10 @@ class GroupQueue:
         for root in dict.fromkeys(self._states.root_of(key) for key in leaves):
             if root is not None:
                 self._rebuild(root, entity if root == entity.key else None, strategy)
+
+
+def _order(queued: QueuedPodInfo) -> tuple[int, int, float, int]:
+    """The order of pods within a group: those that were tried more often are older, as the time of
+    each is that of its last try. Upstream: PodGroupMemberPodsOrderingFunc.
+    """
+    return -queued.priority, -queued.attempts, queued.timestamp, queued.sequence

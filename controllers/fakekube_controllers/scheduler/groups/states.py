@@ -64,7 +64,8 @@ class GroupStates:
         return self._groups.get(key)
 
     def children(self, key: EntityKey) -> list[EntityKey]:
-        """The groups that name this one as their parent, the oldest first; none below MAX_LEVELS.
+        """The groups that name this one as their parent, the oldest first, those of one second by
+        name; none below MAX_LEVELS.
         """
         return sorted(self._children_of(key), key=self._age)
 
@@ -83,8 +84,8 @@ class GroupStates:
         group = self._groups.get(key)
         return parent_key_of(group) if group is not None else None
 
-    def _age(self, key: EntityKey) -> tuple[str, EntityKey]:
-        return str(self._groups[key]["metadata"].get("creationTimestamp") or ""), key
+    def _age(self, key: EntityKey) -> tuple[str, str]:
+        return str(self._groups[key]["metadata"].get("creationTimestamp") or ""), key.name
 
     def root_of(self, key: EntityKey) -> EntityKey | None:
         """The root of the tree that a group is in.

@@ -85,9 +85,11 @@ class DefaultPreemption:
             return None, unschedulable(f"preemption: {why_not}")
         potential = sum([status.code == Code.UNSCHEDULABLE for status in statuses.values()])
         most = max(potential * self._percentage // 100, self._absolute)
-        found, text = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
+        found, why_none = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
         if not found:
-            return PostFilterResult(NominatingInfo("")), unschedulable(f"preemption: {text}")
+            is_known = why_none.is_rejection
+            return PostFilterResult(NominatingInfo("")) if is_known else None, Status(
+                why_none.code, (f"preemption: {why_none.message}",))
         best = best_candidate(found)
         preemptor = Preemptor(EntityType.POD, pod.pod, pod.priority, (pod.uid,))
         self._executor.start(preemptor, best.pods, best.node_name)
@@ -107,12 +109,15 @@ class DefaultPreemption:
         self, group: PodGroupInfo, snapshot: Snapshot, schedule: PodGroupSchedulingFunc,
     ) -> tuple[Mapping[str, NominatingInfo], Status]:
         attempt = groups.GroupAttempt(self._handle, group, snapshot, self._units(), self._has_policy)
+        units = groups.units_of_all_nodes(attempt)
+        if isinstance(units, Status):
+            return {}, units
         why_not = groups.not_eligible(attempt)
         if why_not:
             return {}, unschedulable(why_not)
         if groups.is_ongoing(attempt):
             return groups.current_nominations(attempt), groups.ONGOING
-        room = await groups.make_room(attempt, self._budgets.list(), schedule)
+        room = await groups.make_room(attempt, units, self._budgets.list(), schedule)
         if isinstance(room, Status):
             return {}, room
         waiting = tuple(queued.info.uid for leaf in group.leaves() for queued in leaf.unscheduled_pods)

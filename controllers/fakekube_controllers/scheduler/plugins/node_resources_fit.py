@@ -1,6 +1,7 @@
 """Resources: what a pod requests must be free on the node.
 
-The scoring strategy says which nodes are better: by default those with more left.
+The scoring strategy says which nodes are better: by default those with more left. Of several
+placements for a group that one is better of which more is taken then.
 
 Upstream: plugins/noderesources/fit.go. Left out: scores by devices that stand for extended
 resources; where a node has none of such a resource, DynamicResources filters.
@@ -22,6 +23,8 @@ from fakekube_controllers.scheduler.framework.events import (
 )
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
+from fakekube_controllers.scheduler.framework.placements import PodGroupAssignments
+from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
 from fakekube_controllers.scheduler.framework.search import ResourceScore, Usage
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
@@ -45,7 +48,7 @@ RESIZE_GATE = pod_resources.RESIZE_GATE
 
 
 class NodeResourcesFit:
-    """Filter and Score."""
+    """Filter, Score and PlacementScore."""
 
     name = "NodeResourcesFit"
 
@@ -55,7 +58,8 @@ class NodeResourcesFit:
         self._ignored_groups = frozenset(checked.get("ignoredResourceGroups") or ())
         strategy = checked["scoringStrategy"]
         self._names = [resource["name"] for resource in strategy["resources"]]
-        self._scorer = resource_scores.scorer_of(strategy)
+        self._handle, self._scorer = handle, resource_scores.scorer_of(strategy)
+        self._placement_scorer = resource_scores.scorer_of({**strategy, "type": "MostAllocated"})
         weights = {resource["name"]: resource["weight"] for resource in strategy["resources"]}
         # the least of several usages scores no less than each of them
         self._prefers_empty = strategy["type"] == "LeastAllocated"
@@ -146,6 +150,13 @@ class NodeResourcesFit:
     def _score(self, pod: PodInfo, taken: Mapping[str, int], allocatable: Mapping[str, int]) -> int:
         asked = resource_scores.scored_requests(pod)
         return self._scorer(resource_scores.amounts(self._names, asked, taken, allocatable))
+
+    def score_placement(self, state: CycleState, group: PodGroupInfo, assignments: PodGroupAssignments) -> int:
+        """How much of all nodes of a placement is taken with the pods of the group there."""
+        nodes, names = self._handle.snapshot.all_nodes, assignments.placement.node_names
+        infos = [nodes[name] for name in (nodes if names is None else names)]
+        pods = [each.pod for each in assignments.proposed_assignments]
+        return self._placement_scorer(resource_scores.amounts_of_many(self._names, pods, infos))
 
     # Search
 

@@ -93,7 +93,10 @@ class PodPreemption(DefaultPreemption):
         why_not = groups.not_eligible(attempt)
         if why_not:
             return {}, unschedulable(why_not)
-        room = await groups.make_room(attempt, self._budgets.list(), schedule, tries_again=True)
+        units = groups.units_of_all_nodes(attempt)
+        if isinstance(units, Status):
+            return {}, units
+        room = await groups.make_room(attempt, units, self._budgets.list(), schedule, tries_again=True)
         if isinstance(room, Status):
             return {}, room
         waiting = tuple(queued.info.uid for queued in group.unscheduled_pods)

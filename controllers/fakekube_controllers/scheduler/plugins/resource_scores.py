@@ -56,6 +56,19 @@ def amounts(
     return found
 
 
+def amounts_of_many(names: Sequence[str], pods: Sequence[PodInfo], nodes: Sequence[NodeInfo]) -> list[Amounts | None]:
+    """The amounts of all these nodes together, by name of the resource; a node without a resource
+    does not count for it.
+    """
+    asked = [scored_requests(pod) for pod in pods]
+    taken = [scored_taken(node) for node in nodes]
+    having = {name: [place for place, node in enumerate(nodes) if node.allocatable.get(name, 0)] for name in names}
+    return amounts(
+        names, {name: sum(each.get(name, 0) for each in asked) for name in names},
+        {name: sum(taken[place].get(name, 0) for place in places) for name, places in having.items()},
+        {name: sum(nodes[place].allocatable[name] for place in places) for name, places in having.items()})
+
+
 def scored_requests(pod: PodInfo) -> Mapping[str, int]:
     """What a pod takes for scores: a little of cpu and memory where it requests none."""
     return {**pod.requests, **pod.non_zero_requests}

@@ -19,6 +19,7 @@ from fakekube.runtime.podconditions import DISRUPTION_TARGET, condition_patch, p
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.queued import EntityType
 from fakekube_controllers.scheduler.framework.types import PodInfo
+from fakekube_controllers.scheduler.plugins.releases import minor_version
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class Executor:
     async def _clear_lower_nominations(self, preemptor: Preemptor, place: str) -> None:
         """Pods of lower priority that wait for the same node have to look for another."""
         for info in self._handle.nominator.nominated_pods_for_node(place):
-            if info.priority < preemptor.priority:
+            if info.priority < preemptor.priority and info.uid not in preemptor.pods:
                 pod = info.pod
                 body = {"status": {"nominatedNodeName": None}}
                 await self._patch(pod, body)
@@ -108,7 +109,10 @@ class Executor:
         return self._handle.cancel_pod_in_pre_bind(victim.uid, f"preempted by {self._plugin_name}")
 
     def _record(self, preemptor: Preemptor, pod: ReadOnlyTree, text: str) -> None:
-        self._handle.recorder.report(pod, "Normal", "Preempted", "Preempting", text, related=preemptor.object)
+        # upstream names a preempting pod in a form that it cannot make a reference of since 1.37
+        is_named = preemptor.type is not EntityType.POD or minor_version(self._handle.version) < 37
+        self._handle.recorder.report(
+            pod, "Normal", "Preempted", "Preempting", text, related=preemptor.object if is_named else None)
 
     def _condition(self, preemptor: Preemptor, pod: ReadOnlyTree) -> Tree:
         """The change of the pod's status; empty where it says so already."""

@@ -16,11 +16,12 @@ from fakekube_controllers.scheduler.framework.handle import Handle, NominatingIn
 from fakekube_controllers.scheduler.framework.placements import PodGroupSchedulingFunc, ProposedAssignment
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
-from fakekube_controllers.scheduler.framework.status import Code, Status, unresolvable
+from fakekube_controllers.scheduler.framework.status import Code, Status, error, unresolvable
 from fakekube_controllers.scheduler.groups.entities import priority_of
 from fakekube_controllers.scheduler.preemption.pods import NEVER
 from fakekube_controllers.scheduler.preemption.victims import (
     IMPORTANCE,
+    NodeMissing,
     Units,
     Victim,
     is_terminating_by_preemption,
@@ -80,17 +81,25 @@ def current_nominations(attempt: GroupAttempt) -> dict[str, NominatingInfo]:
         meta.uid_of(pod): NominatingInfo((pod.get("status") or {}).get("nominatedNodeName") or "") for pod in attempt.pods}
 
 
+def units_of_all_nodes(attempt: GroupAttempt) -> list[Victim] | Status:
+    """All that might be evicted, whatever its priority; else why that is not known."""
+    nodes = attempt.snapshot.all_nodes
+    try:
+        return attempt.units.victims(nodes.infos(), among=nodes)
+    except NodeMissing as missing:
+        return error(f"failed to create domain: {missing}")
+
+
 async def make_room(
-    attempt: GroupAttempt, budgets: Sequence[ReadOnlyTree], schedule: PodGroupSchedulingFunc, *, tries_again: bool = False,
+    attempt: GroupAttempt, units: Sequence[Victim], budgets: Sequence[ReadOnlyTree], schedule: PodGroupSchedulingFunc, *,
+    tries_again: bool = False,
 ) -> Room | Status:
-    """What has to go so that the group fits; else why that is impossible.
+    """What has to go of all units so that the group fits; else why that is impossible.
 
     ``tries_again``: with each unit that is put back the whole group is tried anew, and may go to
     other nodes, as before 1.37. The snapshot is as before when this returns.
     """
-    snapshot = attempt.snapshot
-    victims = [
-        victim for victim in attempt.units.victims(snapshot.all_nodes.infos()) if victim.priority < attempt.priority]
+    victims = [victim for victim in units if victim.priority < attempt.priority]
     if not victims:
         return NO_VICTIMS
     trial = _Trial(attempt)

@@ -18,11 +18,12 @@ from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable
+from fakekube_controllers.scheduler.framework.status import Code, Status, error, histogram, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.preemption.victims import (
     IMPORTANCE,
     Candidate,
+    NodeMissing,
     Units,
     Victim,
     is_terminating_by_preemption,
@@ -92,27 +93,37 @@ def not_eligible(attempt: Attempt, pod: ReadOnlyTree, statuses: Mapping[str, Sta
 
 def find_candidates(
     attempt: Attempt, statuses: Mapping[str, Status], budgets: Sequence[ReadOnlyTree], most: int,
-) -> tuple[list[Candidate], str]:
-    """The nodes where evictions make room, ``most`` of them; where there are none, why."""
+) -> tuple[list[Candidate], Status]:
+    """The nodes where evictions make room, ``most`` of them; where there are none, why: an error
+    where that could not be told of a node.
+    """
     snapshot = attempt.snapshot
     found: list[Candidate] = []
     unbroken = 0
     trials = Trials(attempt)
     rejections: list[Status] = []
+    errors: dict[str, None] = {}
     for node in snapshot.infos():
         status = statuses.get(node.name)
         if status is None or status.code != Code.UNSCHEDULABLE:
             rejections.append(NOT_HELPFUL)
             continue
-        candidate = select_victims_on_node(attempt, node, budgets, trials)
+        try:
+            candidate = select_victims_on_node(attempt, node, budgets, trials)
+        except NodeMissing as missing:
+            candidate = error(str(missing))
         if isinstance(candidate, Status):
             rejections.append(candidate)
+            if not candidate.is_rejection:
+                errors[candidate.message] = None
             continue
         found.append(candidate)
         unbroken += not candidate.violations
         if unbroken and len(found) >= most:
             break
-    return found, f"0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}."
+    if errors and not found:
+        return found, error(next(iter(errors)) if len(errors) == 1 else f"[{', '.join(errors)}]")
+    return found, unschedulable(f"0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}.")
 
 
 def select_victims_on_node(
@@ -123,7 +134,7 @@ def select_victims_on_node(
     Pods on other nodes go too where a group is disrupted as a whole. Filters look at this node
     alone; of nodes that look the same to them, with the same pods to evict, one is tried.
     """
-    evictable = attempt.units.below(attempt.pod.priority, node)
+    evictable = attempt.units.below(attempt.pod.priority, node, among=attempt.snapshot.all_nodes)
     victims = evictable.victims
     if not victims:
         return NO_VICTIMS

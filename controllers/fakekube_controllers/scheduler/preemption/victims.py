@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/preemption/{types,util}.go.
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, is_
 from typing import NamedTuple
@@ -95,6 +95,13 @@ def is_terminating_by_preemption(pod: ReadOnlyTree) -> bool:
     return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
 
 
+class NodeMissing(Exception):
+    """A unit cannot be weighed, as a pod of it is on a node that is gone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'failed to get node info for node "{name}" from snapshot: nodeinfo not found for node name "{name}"')
+
+
 NONE = Evictable((), ())
 
 
@@ -110,21 +117,27 @@ class Units:
         spec = known[-1][1]["spec"] if known else pod["spec"]
         return int(spec.get("priority") or 0)
 
-    def below(self, priority: int, node: NodeInfo) -> Evictable:
-        """The units with pods on a node that have less priority."""
+    def below(self, priority: int, node: NodeInfo, among: Container[str] | None = None) -> Evictable:
+        """The units with pods on a node that have less priority.
+
+        Raises NodeMissing for one with a pod on a node that is not ``among`` all that there are.
+        """
         if self._groups is None:
             if not any(each < priority for each in node.priorities):
                 return NONE
             pods = _pods_of(node)
             first = bisect_right(pods.ranks, -priority)
             return Evictable(pods.victims[first:], pods.requests[first:])
-        victims = sorted([victim for victim in self.victims([node]) if victim.priority < priority], key=IMPORTANCE)
+        victims = sorted([victim for victim in self.victims([node], among) if victim.priority < priority], key=IMPORTANCE)
         if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
             return Evictable(victims, None)
         return Evictable(victims, tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims]))
 
-    def victims(self, nodes: Iterable[NodeInfo]) -> list[Victim]:
-        """The units with pods on these nodes, whole ones though they are on others too."""
+    def victims(self, nodes: Iterable[NodeInfo], among: Container[str] | None = None) -> list[Victim]:
+        """The units with pods on these nodes, whole ones though they are on others too.
+
+        Raises NodeMissing for one with a pod on a node that is not ``among`` all that there are.
+        """
         if self._groups is None:
             return [Victim(((info, node.name),), info.priority, EntityType.POD, started_at(info.pod))
                     for node in nodes for info in node.pods.values()]
@@ -140,6 +153,10 @@ class Units:
                 elif whole[-1] not in seen:
                     seen[whole[-1]] = None
                     found.append(self._whole_group(whole[-1], info, node.name))
+        if among is not None:
+            gone = [name for victim in found for _, name in victim.pods if name not in among]
+            if gone:
+                raise NodeMissing(gone[0])
         return found
 
     def _is_whole(self, group: ReadOnlyTree) -> bool:

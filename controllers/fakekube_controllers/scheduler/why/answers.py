@@ -126,7 +126,7 @@ class Answers:
         """What speaks against each node; the smallest change (nothing: it fits; None: not known);
         what would do as well.
         """
-        room, algorithm = Room(framework), self._scheduler.algorithms[framework.profile_name]
+        room, algorithm = Room(framework), self._scheduler.algorithms[framework.profile_name].of_all_nodes
 
         def fits(changed: Snapshot) -> bool:
             return attempt(algorithm.schedule, CycleState(), pod, changed)[1] is None
@@ -234,7 +234,7 @@ class Answers:
         held = self._held(framework, [each.info for each in entity.pods()]) if entity.is_gated else Held((), ())
         if any(change.action in ("Create", "CreateGroups") for change in held.changes or ()):
             return Answer(about, state, message, held.reasons, attempts, changes=held.changes or ())
-        algorithm = self._scheduler.algorithms[framework.profile_name]
+        algorithm = self._scheduler.algorithms[framework.profile_name].of_all_nodes
         whole = _with_more_pods(root, held.changes or ())
         with self._snapshot() as snapshot:
             gang = self._gang(algorithm, states, snapshot, whole)

@@ -6,17 +6,25 @@ from typing import Any
 
 import pytest
 
-from fakekube_controllers.scheduler.framework.placements import Placement, PlacementProgress
+from fakekube_controllers.scheduler.framework.placements import (
+    Placement,
+    PlacementProgress,
+    PodGroupAssignments,
+    ProposedAssignment,
+)
 from fakekube_controllers.scheduler.framework.queued import EntityKey, EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, unschedulable
+from fakekube_controllers.scheduler.framework.types import pod_info
 from fakekube_controllers.scheduler.groups import consistency, entities, quorum, results
 from fakekube_controllers.scheduler.groups.results import GroupResult, PodResult
 from fakekube_controllers.scheduler.groups.states import GroupStates
 from fakekube_controllers.scheduler.plugins.gang_scheduling import GangScheduling
+from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.pod_group_pods_count import PodGroupPodsCount
 from fakekube_controllers.scheduler.plugins.topology_placement import TopologyPlacement
 from tests.controllers.scheduler.groups.trees import composite, pod, pod_group, queued
+from tests.controllers.scheduler.plugins import cases
 from tests.controllers.scheduler.plugins.cases import Handle, node, plugin_of, said, snapshot
 
 GROUP, COMPOSITE = EntityType.POD_GROUP, EntityType.COMPOSITE_POD_GROUP
@@ -285,3 +293,46 @@ def test_the_placement_with_most_pods_is_best() -> None:
         scores: dict[str, int] = dict(given)
         plugin.normalize_placement_score(CycleState(), info, scores)
         assert scores == expected
+
+
+def test_the_placement_that_is_fuller_is_better() -> None:
+    """Given racks of nodes with pods on them / when pods of a group are proposed / then the score
+    is how much of cpu and memory of the whole rack is taken then, whatever strategy scores nodes; a
+    resource of few nodes counts where the group asks for it, on the nodes that have it.
+    """
+    present = {"cpu": "2", "memory": "1Gi"}
+    handle = Handle([
+        node("a", cases.pod("x", requests=present), cpu="4", memory="4Gi"), node("b", cpu="4", memory="4Gi"),
+        node("c", cpu="8", memory="8Gi", **{"example.com/gpu": "4"})])
+    proposed = [ProposedAssignment(pod_info(cases.pod(name, requests={"cpu": "1", "memory": "1Gi"})), "b", CycleState())
+                for name in ("p", "q")]
+    asks = {"cpu": "1", "memory": "1Gi", "example.com/gpu": "1"}
+    gpus = [ProposedAssignment(pod_info(cases.pod("r", requests=asks)), "c", CycleState())]
+
+    def score(names: str | None, assignments: Any, **args: Any) -> int:
+        placement = Placement("r", None if names is None else dict.fromkeys(names))
+        root = PodGroupInfo(*pod_group("g"))
+        plugin: NodeResourcesFit = plugin_of(NodeResourcesFit, handle, **args)
+        return plugin.score_placement(CycleState(), root, PodGroupAssignments(placement, assignments))
+
+    assert score("ab", proposed) == (4 * 100 // 8 + 3 * 100 // 8) // 2
+    assert score("b", proposed) == 50
+    assert score("c", proposed) == 25
+    assert score(None, proposed) == (4 * 100 // 16 + 3 * 100 // 16) // 2
+    resources = [{"name": "cpu"}, {"name": "example.com/gpu", "weight": 3}]
+    most = {"scoringStrategy": {"type": "MostAllocated", "resources": resources}}
+    assert score("bc", proposed, **most) == 2 * 100 // 12
+    assert score("bc", gpus, **most) == (1 * 100 // 12 + 25 * 3) // 4
+
+
+def test_children_of_one_second_go_by_name() -> None:
+    """Given groups of both kinds below one / when they were made in one second / then they go by
+    name, whatever their kinds; one that is older goes first.
+    """
+    old = pod_group("z", 1, "r")
+    old[1]["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    rest = [pod_group("a", 1, "r"), composite("b", 1, "r"), pod_group("c", 1, "r")]
+    for _, group in rest:
+        group["metadata"]["creationTimestamp"] = "2026-01-01T00:00:01Z"
+    root = composite("r")
+    assert [key.name for key in states(root, *reversed(rest), old).children(root[0])] == ["z", "a", "b", "c"]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
+from fakekube.client.resources import NODES, POD_DISRUPTION_BUDGETS, PODS
 from tests.controllers.scheduler.groups.gangs import Gangs, cluster_of_gangs
 from tests.controllers.world import condition
 
@@ -203,3 +203,24 @@ async def test_a_pod_with_room_by_eviction_keeps_it(gangs: Gangs) -> None:
     await gangs.delete("big")
     await gangs.advance()
     assert await gangs.bound() == ["first"]
+
+
+async def test_a_unit_with_a_pod_on_a_node_that_is_gone_cannot_be_weighed(gangs: Gangs) -> None:
+    """Given a group that is disrupted as a whole, with pods on two nodes of which one is gone, when
+    a pod and a gang of higher priority come, then both have the error that preemption has, and
+    nothing is evicted.
+    """
+    await gangs.node("n2")
+    await gangs.group("old", 2, disruptionMode={"all": {}}, priorityClassName="low")
+    await gangs.pods("a", "b", group="old", cpu=3, priorityClassName="low")
+    await gangs.client.delete(NODES, "n2")
+    await gangs.cluster.settle()
+    text = 'failed to get node info for node "n2" from snapshot: nodeinfo not found for node name "n2"'
+    await gangs.pods("single", cpu=2, priorityClassName="high")
+    assert await gangs.told("single") == ("Unschedulable", f"0/1 nodes are available: 1 Insufficient cpu. preemption: {text}")
+    await gangs.group("g", 1, priorityClassName="high")
+    await gangs.pods("c", group="g", cpu=2, priorityClassName="high")
+    text = f'error in "DefaultPreemption" PodGroupPostFilter plugins: pod group preemption: failed to create domain: {text}'
+    assert await gangs.status("g") == ("False", "SchedulerError", text)
+    assert await gangs.told("c") == ("SchedulerError", text)
+    assert await gangs.bound() == ["a", "b"]

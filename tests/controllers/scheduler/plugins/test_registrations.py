@@ -116,7 +116,7 @@ POINTS = {
         "TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread InterPodAffinity "
         "NodeResourcesBalancedAllocation ImageLocality"),
     "reserve": "VolumeBinding", "permit": "", "preBind": "VolumeBinding", "bind": "DefaultBinder", "postBind": "VolumeBinding",
-    "placementGenerate": "", "placementScore": "", "podGroupPostFilter": "DefaultPreemption"}
+    "placementGenerate": "", "placementScore": "NodeResourcesFit", "podGroupPostFilter": "DefaultPreemption"}
 
 
 def test_each_point_calls_its_plugins_in_order() -> None:

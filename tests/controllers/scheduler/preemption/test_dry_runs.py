@@ -53,5 +53,6 @@ def test_equal_nodes_are_tried_once(seed, monkeypatch):
     monkeypatch.setattr(pods, "_try_node", counted)
     found, text = pods.find_candidates(attempt, dict.fromkeys(snapshot.nodes, unschedulable("full")), (), NODES)
     assert found == [each for each in expected if isinstance(each, Candidate)]
-    assert text == f"0/{NODES} nodes are available: {pods.histogram([each for each in expected if isinstance(each, Status)])}."
+    reasons = pods.histogram([each for each in expected if isinstance(each, Status)])
+    assert text.message == f"0/{NODES} nodes are available: {reasons}."
     assert len(tries) < sum(each is not pods.NO_VICTIMS for each in expected)
