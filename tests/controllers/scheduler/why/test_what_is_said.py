@@ -26,7 +26,7 @@ async def test_a_group_whose_pods_do_not_agree_lacks_nothing_that_would_help() -
         await running.settle()
         assert await said(running, "podgroup/g") == TRIED
         inner = "\n".join(f"  {line}" for line in TRIED.splitlines())
-        head = f"pod/default/p0 waits with its group g\n  attempt at 2026-01-01T00:00:00Z: {UNEQUAL}"
+        head = f"pod/default/p0 waits with its group g\n  attempt 1 at 2026-01-01T00:00:00Z: {UNEQUAL}"
         assert await said(running, "pod/p0") == f"{head}\n{inner}"
 
 
