@@ -1,0 +1,154 @@
+"""``python -m tests.fuzz.lives KUBECONFIG SEEDS``: random lives of Jobs, JobSets and
+LeaderWorkerSets on a real cluster and on one of ours, and where they part.
+
+Each seed is one life: an object, then steps in which the pods' status is written as a kubelet
+would, and specs, pods and what controllers made are changed or deleted. After each step both
+clusters come to rest, and what a user can see of the namespace is compared. The cluster needs
+upstream's controllers, but no scheduler, no kubelet, and neither ``podgc`` nor those of nodes;
+JobSet 0.12.0 and LeaderWorkerSet 0.9.0 run there for ``jobset`` and ``lws``. It is played first, in
+real time, many lives at once, and what is seen goes to a file; with ``--again`` that file is played
+on ours alone. Ours lets as much virtual time pass in each step.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fakekube import Cluster
+from fakekube.client.kubeconfig import load_client
+from tests.fuzz.lives import jobs, sets
+from tests.fuzz.lives.acting import Actor
+from tests.fuzz.lives.seeing import Tree, differences
+from tests.fuzz.lives.sides import Ours, Real, Side, Watched, served, watching
+
+DRAWS: dict[str, Callable[[jobs.Draw], list[Tree]]] = {"job": jobs.steps, "jobset": sets.jobset_steps, "lws": sets.lws_steps}
+CONTROLLERS = "*,-podgc,-nodelifecycle,-tainteviction,-scheduler,-kubelet"
+QUIET = 2.5  # seconds without a change after which a real cluster is at rest: the Job controller waits one
+
+
+def drawn(kind: str, seed: int) -> list[Tree]:
+    """The steps of a life."""
+    return DRAWS[kind](jobs.Draw(seed))
+
+
+async def played(side: Side, steps: list[Tree], now: Callable[[], datetime], seconds: list[float] | None = None) -> list[Tree]:
+    """What was seen after each step; ``seconds`` say how long each takes at least."""
+    actor, seen = Actor(side, now), []
+    sight = await side.sight()
+    for number, step in enumerate(steps):
+        side.step = number
+        await actor.act(sight, step)
+        lasted = await side.settle(seconds[number] if seconds is not None else step.get("seconds", 0.0))
+        sight, answers = await side.sight(), list(side.answers)
+        side.answers.clear()
+        seen.append({"seconds": lasted, "answers": answers, **sight.tree()})
+        if number == 0 and answers[0][0] >= 300:
+            break
+    return seen
+
+
+async def on_real(watched: Watched, kind: str, seed: int) -> Tree:
+    """A life on the real cluster."""
+    side = Real(watched, f"{kind}-i{seed}", QUIET, hashes=kind != "lws")
+    await side.begin()
+    steps = drawn(kind, seed)
+    try:
+        return {"kind": kind, "seed": seed, "steps": steps, "seen": await played(side, steps, lambda: datetime.now(UTC))}
+    finally:
+        await side.end()
+
+
+async def on_ours(life: Tree, options: Tree) -> list[Tree]:
+    """The same life on a cluster of ours."""
+    addons = {name: True for name in ("jobset", "lws") if options["addons"]}
+    async with Cluster(nodes=0, clock="manual", controllers=CONTROLLERS, feature_gates=options["gates"], **addons) as cluster:
+        side = Ours(cluster, await served(cluster.client), f"{life['kind']}-i{life['seed']}", hashes=life["kind"] != "lws")
+        await side.begin()
+        return await played(side, life["steps"], cluster.clock.now, [each["seconds"] for each in life["seen"]])
+
+
+def parts(real: list[Tree], ours: list[Tree]) -> tuple[int, list[tuple[str, Any, Any]]] | None:
+    """The first step after which the two differ, and in what; None when they never do."""
+    for number, (one, other) in enumerate(zip(real, ours, strict=False)):
+        found = differences({**one, "seconds": 0}, {**other, "seconds": 0})
+        if found:
+            return number, found
+    return None
+
+
+async def record(arguments: argparse.Namespace) -> None:
+    """Play lives on the real cluster, into the file."""
+    client = load_client(arguments.kubeconfig)
+    waiting = [(kind, seed) for seed in _seeds(arguments.seeds) for kind in arguments.kinds.split(",")]
+    with arguments.out.open("a") as out:
+        async with watching(client) as watched:
+            async def worker() -> None:
+                while waiting:
+                    life = await on_real(watched, *waiting.pop(0))
+                    out.write(json.dumps(life) + "\n")
+                    out.flush()
+
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(arguments.at_once):
+                    tasks.create_task(worker())
+    await client.close()
+
+
+def _seeds(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+async def compare(arguments: argparse.Namespace) -> None:
+    """Play what the file has on ours, and print where lives part."""
+    gates = {name: value != "false" for name, _, value in (each.partition("=") for each in arguments.gates.split(",") if each)}
+    counts, wheres = Counter[str](), Counter[str]()
+    for line in arguments.out.read_text().splitlines():
+        life = json.loads(line)
+        if arguments.only and f"{life['kind']}-{life['seed']}" not in arguments.only.split(","):
+            continue
+        addons = life["kind"] != "job" or arguments.with_addons
+        found = parts(life["seen"], await on_ours(life, {"gates": gates, "addons": addons}))
+        counts[f"{life['kind']}: {'same' if found is None else 'other'}"] += 1
+        if found is not None:
+            number, places = found
+            wheres[f"{life['kind']} {re.sub(r'[[][0-9]+[]]', '[]', places[0][0])}"] += 1
+            print(f"{life['kind']}-{life['seed']} step {number}: {json.dumps(life['steps'][number])}")
+            for place, real, ours in places[:arguments.show]:
+                print(f"  {place}\n    real {json.dumps(real)}\n    ours {json.dumps(ours)}")
+    print(dict(sorted(counts.items())))
+    for where, count in wheres.most_common(20):
+        print(f"{count:5} {where}")
+
+
+def main() -> None:
+    """Read the arguments, and run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.lives", description=__doc__)
+    parser.add_argument("kubeconfig", type=Path, nargs="?", help="of the real cluster")
+    parser.add_argument("seeds", nargs="?", default="1-100", help="1-100")
+    parser.add_argument("--kinds", default="job", help="of job, jobset and lws those that live")
+    parser.add_argument("--gates", default="", help="the feature gates of ours: those of the real cluster")
+    parser.add_argument("--with-addons", action="store_true", help="JobSet and LeaderWorkerSet run beside Jobs, too")
+    parser.add_argument("--at-once", type=int, default=20, help="lives at a time on the real cluster")
+    parser.add_argument("--out", type=Path, default=Path(".lives.jsonl"))
+    parser.add_argument("--again", action="store_true", help="play what the file has on ours alone")
+    parser.add_argument("--only", default="", help="job-17,lws-3")
+    parser.add_argument("--show", type=int, default=6, help="so many differences of a life")
+    arguments = parser.parse_args()
+    logging.getLogger("fakekube").setLevel(logging.CRITICAL)  # controllers tell every write that is refused
+    if not arguments.again:
+        if arguments.kubeconfig is None:
+            parser.error("a kubeconfig, or --again")
+        asyncio.run(record(arguments))
+    asyncio.run(compare(arguments))
+
+
+if __name__ == "__main__":
+    main()
