@@ -30,6 +30,7 @@ from tests.fuzz.lives.sides import Ours, Real, Side, Watched, served, watching
 
 DRAWS: dict[str, Callable[[jobs.Draw], list[Tree]]] = {"job": jobs.steps, "jobset": sets.jobset_steps, "lws": sets.lws_steps}
 CONTROLLERS = "*,-podgc,-nodelifecycle,-tainteviction,-scheduler,-kubelet"
+NUMBER = re.compile(r"\[\d+\]")
 QUIET = 2.5  # seconds without a change after which a real cluster is at rest: the Job controller waits one
 
 
@@ -54,13 +55,14 @@ async def played(side: Side, steps: list[Tree], now: Callable[[], datetime], sec
     return seen
 
 
-async def on_real(watched: Watched, kind: str, seed: int) -> Tree:
-    """A life on the real cluster."""
-    side = Real(watched, f"{kind}-i{seed}", QUIET, hashes=kind != "lws")
+async def on_real(watched: Watched, kind: str, seed: int, run: str) -> Tree:
+    """A life on the real cluster, in a namespace of this run."""
+    side = Real(watched, f"{kind}-{seed}-{run}", QUIET, hashes=kind != "lws")
     await side.begin()
     steps = drawn(kind, seed)
     try:
-        return {"kind": kind, "seed": seed, "steps": steps, "seen": await played(side, steps, lambda: datetime.now(UTC))}
+        seen = await played(side, steps, lambda: datetime.now(UTC))
+        return {"kind": kind, "seed": seed, "namespace": side.namespace, "steps": steps, "seen": seen}
     finally:
         await side.end()
 
@@ -69,7 +71,7 @@ async def on_ours(life: Tree, options: Tree) -> list[Tree]:
     """The same life on a cluster of ours."""
     addons = {name: True for name in ("jobset", "lws") if options["addons"]}
     async with Cluster(nodes=0, clock="manual", controllers=CONTROLLERS, feature_gates=options["gates"], **addons) as cluster:
-        side = Ours(cluster, await served(cluster.client), f"{life['kind']}-i{life['seed']}", hashes=life["kind"] != "lws")
+        side = Ours(cluster, await served(cluster.client), life["namespace"], hashes=life["kind"] != "lws")
         await side.begin()
         return await played(side, life["steps"], cluster.clock.now, [each["seconds"] for each in life["seen"]])
 
@@ -85,13 +87,13 @@ def parts(real: list[Tree], ours: list[Tree]) -> tuple[int, list[tuple[str, Any,
 
 async def record(arguments: argparse.Namespace) -> None:
     """Play lives on the real cluster, into the file."""
-    client = load_client(arguments.kubeconfig)
+    client, run = load_client(arguments.kubeconfig), f"at{datetime.now(UTC):%H%M%S}"
     waiting = [(kind, seed) for seed in _seeds(arguments.seeds) for kind in arguments.kinds.split(",")]
     with arguments.out.open("a") as out:
         async with watching(client) as watched:
             async def worker() -> None:
                 while waiting:
-                    life = await on_real(watched, *waiting.pop(0))
+                    life = await on_real(watched, *waiting.pop(0), run)
                     out.write(json.dumps(life) + "\n")
                     out.flush()
 
@@ -119,7 +121,7 @@ async def compare(arguments: argparse.Namespace) -> None:
         counts[f"{life['kind']}: {'same' if found is None else 'other'}"] += 1
         if found is not None:
             number, places = found
-            wheres[f"{life['kind']} {re.sub(r'[[][0-9]+[]]', '[]', places[0][0])}"] += 1
+            wheres[f"{life['kind']} {NUMBER.sub('[]', places[0][0])}"] += 1
             print(f"{life['kind']}-{life['seed']} step {number}: {json.dumps(life['steps'][number])}")
             for place, real, ours in places[:arguments.show]:
                 print(f"  {place}\n    real {json.dumps(real)}\n    ours {json.dumps(ours)}")

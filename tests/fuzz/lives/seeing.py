@@ -15,7 +15,7 @@ SAFE = "bcdfghjklmnpqrstvwxz2456789"
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 SUFFIX = re.compile(rf"-[{SAFE}]{{5}}(?![a-z0-9])")
-HASH = re.compile(rf"-[{SAFE}]{{8,10}}(?![a-z0-9])")  # of a uid: those of contents are compared
+HASH = re.compile(rf"-[{SAFE}]{{6,10}}(?![a-z0-9])")  # of a uid: those of contents are compared
 SERVERS_OWN = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink", "namespace", "generateName")
 KINDS = (
     "api/v1/pods", "api/v1/services", "api/v1/events", "api/v1/persistentvolumeclaims", "apis/batch/v1/jobs",
@@ -45,18 +45,21 @@ def shown(tree: Tree, *, hashes: bool) -> Tree:
 
 
 def told(event: Tree, *, hashes: bool) -> Tree:
-    """An Event as it is compared: what it says, of which object."""
+    """An Event as it is compared: what it says, of which object.
+
+    The order of lines does not count: they are errors of requests that are sent at once.
+    """
     about, source = event["involvedObject"], event.get("source", {}).get("component") or event.get("reportingComponent")
     text = {
         "about": f"{about['kind']} {about['name']}", "type": event["type"], "reason": event["reason"],
-        "message": event.get("message", ""), "by": source}
+        "message": "\n".join(sorted(event.get("message", "").split("\n"))), "by": source}
     return dict(json.loads(plain(json.dumps(text), hashes=hashes)))
 
 
 def _marked(tree: Tree, marks: Mapping[str, list[int]]) -> Tree:
     """In which steps something was first seen and written to: times tell that no more."""
     steps = marks.get(tree["metadata"]["uid"])
-    return {"steps": steps} if steps else {}
+    return {"steps": list(steps)} if steps else {}
 
 
 class Sight:

@@ -128,8 +128,9 @@ class Real(Side):
         self.answers.clear()
 
     async def end(self) -> None:
-        """Let the namespace go."""
+        """Let the namespace go, with the pods that no kubelet ends."""
         await self._ask("DELETE", f"/api/v1/namespaces/{self.namespace}", None, "application/json")
+        await self.below("DELETE", "api/v1/pods", body={"gracePeriodSeconds": 0})
 
     async def settle(self, seconds: float) -> float:
         """Wait until nothing has changed for a while, and for ``seconds`` at least."""
