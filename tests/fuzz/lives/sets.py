@@ -180,9 +180,9 @@ def lws_steps(draw: Draw) -> list[Tree]:
         elif which < 0.45:
             found.append({"do": "end", "pick": pick, "count": 1, "of": "unfinished", "code": draw.one(0, 1)})
         elif which < 0.6:
-            found.append({"do": "delete", "pick": pick, "count": draw.one(1, 1, 20), "of": "any", **draw.maybe(0.5, bound=True)})
+            found.append({"do": "delete", "pick": pick, "of": "any", **draw.maybe(0.5, bound=True)})
         elif which < 0.68:
-            found.append({"do": "kill", "pick": pick, "count": draw.one(1, 20), "code": 143})
+            found.append({"do": "kill", "pick": pick, "count": draw.one(1, 1, 20), "code": 143})
         elif which < 0.94:
             found.append(_lws_change(draw))
         else:
