@@ -6,7 +6,7 @@ Objects that are equal then stand for each other: which of them a server takes d
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 Tree = dict[str, Any]
@@ -24,6 +24,10 @@ KINDS = (
     "apis/resource.k8s.io/v1/resourceclaims", "apis/jobset.x-k8s.io/v1alpha2/jobsets",
     "apis/leaderworkerset.x-k8s.io/v1/leaderworkersets")
 """The collections that are looked at, as far as a server has them, by their paths."""
+
+
+RACED_ABOUT = ("controllerrevisions", "services")
+"""What its controller makes again while the garbage collector deletes it with its owner."""
 
 
 def word(kind: str) -> str:
@@ -56,6 +60,10 @@ def told(event: Tree, *, hashes: bool) -> Tree:
     return dict(json.loads(plain(json.dumps(text), hashes=hashes)))
 
 
+def _is_owned_by(tree: Tree, uids: Collection[str]) -> bool:
+    return any(each["uid"] in uids for each in tree["metadata"].get("ownerReferences", ()))
+
+
 def _marked(tree: Tree, marks: Mapping[str, list[int]]) -> Tree:
     """In which steps something was first seen and written to: times tell that no more."""
     steps = marks.get(tree["metadata"]["uid"])
@@ -69,11 +77,14 @@ class Sight:
         self.objects: dict[str, list[Tree]] = {}
         self.ordered: dict[str, list[Tree]] = {}  # the same objects whole, in the same order
         self.messages: dict[str, int] = {}
+        everything = [tree["metadata"] for trees in objects.values() for tree in trees]
+        going = {metadata["uid"] for metadata in everything if "deletionTimestamp" in metadata}
         for kind, trees in sorted(objects.items()):
             if word(kind) == "events":
                 self._count(trees, hashes=hashes)
                 continue
-            pairs = [({**shown(tree, hashes=hashes), **_marked(tree, marks)}, tree) for tree in trees]
+            left = [tree for tree in trees if word(kind) not in RACED_ABOUT or not _is_owned_by(tree, going)]
+            pairs = [({**shown(tree, hashes=hashes), **_marked(tree, marks)}, tree) for tree in left]
             pairs.sort(key=lambda pair: json.dumps(pair[0], sort_keys=True))
             if pairs:
                 self.objects[word(kind)] = [seen for seen, _ in pairs]
