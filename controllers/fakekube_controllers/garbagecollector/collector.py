@@ -27,6 +27,7 @@ from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Grap
 UNKNOWN_KIND_RETRY = Result.after(30, daemon=True)
 UNTURNED_DEPENDENTS = 16
 """So many dependents are orphaned before everybody else gets a turn."""
+WORKERS = 20  # that look at what may be due, as upstream
 LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
 
@@ -70,7 +71,7 @@ class GarbageCollector:
             self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
         self._look_later()
         ctx.add_handler(CUSTOM_RESOURCE_DEFINITIONS, self._definition_seen, self._definition_changed, whole=False)
-        Worker(ctx, self.to_delete, self._attempt_to_delete).start()
+        Worker(ctx, self.to_delete, self._attempt_to_delete).start(WORKERS)
         Worker(ctx, self.to_orphan, self._attempt_to_orphan).start()
 
     async def stop(self) -> None:
@@ -162,7 +163,9 @@ class GarbageCollector:
             gone = [ref["uid"] for ref in [*owners.dangling, *owners.waiting]]
             if gone:
                 await self._drop_references(latest, identity, gone)
-        elif owners.waiting and node.dependents:
+            return
+        await turn()  # a delete takes longer than the reads of those that are looked at meanwhile
+        if owners.waiting and node.dependents:
             if any(dependent.deleting_dependents for dependent in node.dependents.values()):
                 latest = await self._unblock(latest, identity)
             await self._delete(latest, identity, "Foreground")

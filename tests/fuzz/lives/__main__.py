@@ -24,6 +24,8 @@ from typing import Any
 
 from fakekube import Cluster
 from fakekube.client.kubeconfig import load_client
+from fakekube_controllers import jobset, leaderworkerset
+from fakekube_controllers.jobset.features import Features
 from tests.fuzz.lives import jobs, sets
 from tests.fuzz.lives.acting import Actor
 from tests.fuzz.lives.seeing import Tree, differences
@@ -33,7 +35,7 @@ DRAWS: dict[str, Callable[[jobs.Draw], list[Tree]]] = {"job": jobs.steps, "jobse
 CONTROLLERS = "*,-podgc,-nodelifecycle,-tainteviction,-scheduler,-kubelet"
 CONFIRMATIONS = 2
 NUMBER = re.compile(r"\[\d+\]")
-QUIET = 4.0  # seconds without a change after which a real cluster is at rest: the Job controller waits one
+QUIET = 4.5  # seconds without a change after which a real cluster is at rest: the Job controller waits one
 
 
 def drawn(kind: str, seed: int) -> list[Tree]:
@@ -42,17 +44,23 @@ def drawn(kind: str, seed: int) -> list[Tree]:
 
 
 async def played(side: Side, steps: list[Tree], now: Callable[[], datetime], seconds: list[float] | None = None) -> list[Tree]:
-    """What was seen after each step; ``seconds`` say how long each takes at least."""
+    """What was seen after each step; ``seconds`` say how long each takes at least.
+
+    After a step that is ``on`` the next one comes at once, and only the answers are seen.
+    """
     actor, seen = Actor(side, now), []
     sight = await side.sight()
     for number, step in enumerate(steps):
         side.step = number
         await actor.act(sight, step)
-        lasted = await side.settle(seconds[number] if seconds is not None else step.get("seconds", 0.0))
-        sight, answers = await side.sight(), list(side.answers)
+        answers, lasted, shown = list(side.answers), 0.0, Tree()
         side.answers.clear()
-        seen.append({"seconds": lasted, "answers": answers, **sight.tree()})
-        if number == 0 and answers[0][0] >= 300:
+        if not step.get("on") or number + 1 == len(steps):
+            lasted = await side.settle(seconds[number] if seconds is not None else step.get("seconds", 0.0))
+            sight = await side.sight()
+            shown = sight.tree()
+        seen.append({"seconds": lasted, "answers": answers, **shown})
+        if step["do"] == "create" and answers[0][0] >= 300:
             break
     return seen
 
@@ -70,8 +78,10 @@ async def on_real(watched: Watched, life: Tree, run: str) -> Tree:
 
 async def on_ours(life: Tree, options: Tree) -> list[Tree]:
     """The same life on a cluster of ours."""
-    addons = {name: True for name in ("jobset", "lws") if options["addons"]}
-    async with Cluster(nodes=0, clock="manual", controllers=CONTROLLERS, feature_gates=options["gates"], **addons) as cluster:
+    own = {name: on for name, on in options["gates"].items() if name in Features._fields}
+    gates = {name: on for name, on in options["gates"].items() if name not in own}
+    extra = [jobset.addon(**own), leaderworkerset.addon()] if options["addons"] else []
+    async with Cluster(nodes=0, clock="manual", controllers=CONTROLLERS, feature_gates=gates, extra=extra) as cluster:
         side = Ours(cluster, await served(cluster.client), life["namespace"], hashes=life["kind"] != "lws")
         await side.begin()
         return await played(side, life["steps"], cluster.clock.now, [each["seconds"] for each in life["seen"]])
@@ -168,7 +178,7 @@ def main() -> None:
     parser.add_argument("kubeconfig", type=Path, nargs="?", help="of the real cluster")
     parser.add_argument("seeds", nargs="?", default="1-100", help="1-100")
     parser.add_argument("--kinds", default="job", help="of job, jobset and lws those that live")
-    parser.add_argument("--gates", default="", help="the feature gates of ours: those of the real cluster")
+    parser.add_argument("--gates", default="", help="those of the real cluster, and of its JobSet")
     parser.add_argument("--with-addons", action="store_true", help="JobSet and LeaderWorkerSet run beside Jobs, too")
     parser.add_argument("--at-once", type=int, default=20, help="lives at a time on the real cluster")
     parser.add_argument("--out", type=Path, default=Path(".lives.jsonl"))

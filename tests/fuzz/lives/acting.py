@@ -14,6 +14,7 @@ COLLECTIONS = {
     "jobs": "apis/batch/v1/jobs", "jobsets": "apis/jobset.x-k8s.io/v1alpha2/jobsets",
     "leaderworkersets": "apis/leaderworkerset.x-k8s.io/v1/leaderworkersets", "pods": PODS, "services": "api/v1/services",
     "workloads": "apis/scheduling.k8s.io/v1beta1/workloads", "podgroups": "apis/scheduling.k8s.io/v1beta1/podgroups",
+    "resourcequotas": "api/v1/resourcequotas",
     "statefulsets": "apis/apps/v1/statefulsets", "controllerrevisions": "apis/apps/v1/controllerrevisions"}
 OLD = timedelta(hours=1)  # what ended so long ago needs no back-off
 

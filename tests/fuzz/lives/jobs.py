@@ -166,13 +166,60 @@ def _interference(draw: Draw) -> Tree:
         {"do": "patch", "kind": "pods", "pick": pick, "body": {"metadata": {"finalizers": None}}})
 
 
+def _parents(draw: Draw) -> list[Tree]:
+    """A Job of another controller, which has a Workload for it, or none."""
+    policy = draw.one({"basic": {}}, {"gang": {"minCount": draw.number(1, 3)}})
+    templates = [{"name": name, "schedulingPolicy": policy} for name in ("first", "second")[:draw.number(1, 2)]]
+    reference = {"apiGroup": "example.com", "kind": "Parent", "name": draw.one("p", "p", "other")}
+    workload = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w"}, "spec": {
+        "controllerRef": reference, "podGroupTemplates": templates}}
+    return [{"do": "create", "kind": "workloads", "body": workload}]
+
+
+def _surroundings(draw: Draw, metadata: Tree, spec: Tree) -> list[Tree]:
+    """What is there before the Job: a quota, a Workload of a user's or of a parent's."""
+    if draw.chance(0.06):
+        hard = {"pods": str(draw.number(1, 4))}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+        return [{"do": "create", "kind": "resourcequotas", "body": quota}]
+    if draw.chance(0.08):
+        owner = {"apiVersion": "example.com/v1", "kind": "Parent", "name": "p", "uid": "1-2-3", "controller": True}
+        metadata |= {"ownerReferences": [owner]} | draw.maybe(0.8, annotations={
+            "scheduling.k8s.io/group-template-name": draw.one("first", "second", "")})
+        return _parents(draw) if draw.chance(0.9) else []
+    if draw.chance(0.04):
+        template = {"name": "t", "schedulingPolicy": {"basic": {}}}
+        workload = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w"}, "spec": {
+            "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "j"}, "podGroupTemplates": [template]}}
+        return [{"do": "create", "kind": "workloads", "body": workload}]
+    if draw.chance(0.05):
+        spec["manualSelector"], spec["selector"] = True, {"matchLabels": {"of": "j"}}
+        labels = {"of": "j", **draw.maybe(0.3, **{"batch.kubernetes.io/job-completion-index": "0"})}
+        spec["template"]["metadata"] = {"labels": labels}
+        pod = {"metadata": {"name": "stray", "labels": labels, **draw.maybe(0.5, annotations={
+            "batch.kubernetes.io/job-completion-index": draw.one("0", "1", "x")})}, "spec": draw.pod_template("Never")["spec"]}
+        return [{"do": "create", "kind": "pods", "body": pod}]
+    return []
+
+
+def _written_status(draw: Draw) -> Tree:
+    """Somebody writes a Job's status, as Kueue does, or a pod's."""
+    body = draw.one(
+        {"status": {"startTime": None}}, {"status": {"succeeded": draw.number(0, 3)}}, {"status": {"failed": draw.number(0, 3)}},
+        {"status": {"active": draw.number(0, 2)}}, {"status": {"completedIndexes": draw.one("0", "0,1", "")}},
+        {"status": {"conditions": [{"type": "Suspended", "status": draw.one("True", "False")}]}})
+    return {"do": "patch", "kind": "jobs", "pick": 0, "below": "/status", "body": body}
+
+
 def steps(draw: Draw) -> list[Tree]:
     """A Job, and what happens to it."""
     spec = job_spec(draw)
-    metadata: Tree = {"name": "j", **draw.maybe(0.05, labels={"mine": "1"})}
+    name = draw.one(*["j"] * 30, "j.dots", f"j-{'o' * 58}")
+    metadata: Tree = {"name": name, **draw.maybe(0.05, labels={"mine": "1"})}
+    before = _surroundings(draw, metadata, spec)
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
-    found: list[Tree] = [{"do": "create", "kind": "jobs", "body": job}]
-    for _ in range(draw.number(3, 9)):
+    found: list[Tree] = [*before, {"do": "create", "kind": "jobs", "body": job}]
+    for _ in range(draw.one(3, 4, 5, 6, 7, 8, 9, 14)):
         which = draw.rnd.random()
         if which < 0.62:
             found.append(draw.pod_step())
@@ -180,6 +227,10 @@ def steps(draw: Draw) -> list[Tree]:
             found.append(_change(draw, spec))
         elif which < 0.97:
             found.append(_interference(draw))
-        else:
+        elif which < 0.985:
             found.append({"do": "wait", "seconds": 11.0})
+        else:
+            found.append(_written_status(draw))
+        if draw.chance(0.15):
+            found[-1]["on"] = True
     return found

@@ -7,7 +7,7 @@ from tests.fuzz.lives.seeing import Tree
 
 REASONS = ("BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy")
 ACTIONS = (
-    *("FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts") * 8, "RestartJob", "RestartJobAndIgnoreMaxRestarts")
+    *("FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts") * 4, "RestartJob", "RestartJobAndIgnoreMaxRestarts")
 NAMES = ("w", "x", "y")
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
@@ -67,7 +67,7 @@ def _of_job(draw: Draw, step: Tree) -> Tree:
 
 
 def _jobset_change(draw: Draw, jobset: Tree) -> Tree:
-    place = "/spec/replicatedJobs/0/template/spec"
+    place, size = "/spec/replicatedJobs/0/template/spec", draw.number(0, 4)
     bodies: list[Any] = [
         {"spec": {"suspend": True}}, {"spec": {"suspend": False}}, {"spec": {"suspend": True}}, {"spec": {"suspend": False}},
         {"metadata": {"annotations": {"touched": draw.one("a", "b")}}}, {"spec": {"ttlSecondsAfterFinished": draw.one(0, 1)}},
@@ -76,8 +76,9 @@ def _jobset_change(draw: Draw, jobset: Tree) -> Tree:
          {"op": "add", "path": "/spec/suspend", "value": False}],
         [{"op": "add", "path": f"{place}/template/spec/tolerations", "value": [{"key": "k", "operator": "Exists"}]}],
         [{"op": "replace", "path": "/spec/replicatedJobs/0/replicas", "value": 2}],
+        [{"op": "add", "path": f"{place}/{field}", "value": size} for field in ("parallelism", "completions")],
         {"spec": {"failurePolicy": None}}, {"spec": {"successPolicy": {"operator": "Any"}}}]
-    body = draw.rnd.choices(bodies, [4, 4, 3, 3, 1, 1, 1, 2, 1, 1, 1, 1])[0]
+    body = draw.rnd.choices(bodies, [4, 4, 3, 3, 1, 1, 1, 2, 1, 1, 2, 1, 1])[0]
     return {"do": "patch", "kind": "jobsets", "pick": 0, "body": body}
 
 
