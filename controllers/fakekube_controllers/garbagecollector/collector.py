@@ -27,7 +27,6 @@ from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Grap
 UNKNOWN_KIND_RETRY = Result.after(30, daemon=True)
 UNTURNED_DEPENDENTS = 16
 """So many dependents are orphaned before everybody else gets a turn."""
-WORKERS = 20  # that look at what may be due, as upstream
 LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
 
@@ -71,7 +70,7 @@ class GarbageCollector:
             self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
         self._look_later()
         ctx.add_handler(CUSTOM_RESOURCE_DEFINITIONS, self._definition_seen, self._definition_changed, whole=False)
-        Worker(ctx, self.to_delete, self._attempt_to_delete).start(WORKERS)
+        Worker(ctx, self.to_delete, self._attempt_to_delete).start()
         Worker(ctx, self.to_orphan, self._attempt_to_orphan).start()
 
     async def stop(self) -> None:
@@ -160,17 +159,34 @@ class GarbageCollector:
             return
         owners = await self._classify(identity, references)
         if owners.solid:
-            gone = [ref["uid"] for ref in [*owners.dangling, *owners.waiting]]
-            if gone:
-                await self._drop_references(latest, identity, gone)
+            await self._drop_what_goes(latest, identity, owners)
             return
-        await turn()  # a delete takes longer than the reads of those that are looked at meanwhile
+        await self._free_from_elders(node)
         if owners.waiting and node.dependents:
             if any(dependent.deleting_dependents for dependent in node.dependents.values()):
                 latest = await self._unblock(latest, identity)
             await self._delete(latest, identity, "Foreground")
         else:
             await self._delete(latest, identity, _own_policy(latest))
+
+    async def _drop_what_goes(self, latest: Tree, identity: Identity, owners: Owners) -> None:
+        gone = [ref["uid"] for ref in [*owners.dangling, *owners.waiting]]
+        if gone:
+            await self._drop_references(latest, identity, gone)
+
+    async def _free_from_elders(self, node: Node) -> None:
+        """Look first at those that a node owns together with others: while it is still there, they
+        lose their references to owners that go. Upstream's many workers look at all of them at
+        once, which takes less time than a delete.
+        """
+        for dependent in list(node.dependents.values()):
+            if len(dependent.owners) < 2 or dependent.being_deleted:
+                continue
+            latest = await self._read(dependent.identity)
+            if latest is not None:
+                owners = await self._classify(dependent.identity, meta.owners_of(latest))
+                if owners.solid:
+                    await self._drop_what_goes(latest, dependent.identity, owners)
 
     async def _process_deleting_dependents(self, node: Node, latest: Tree) -> None:
         blocking = node.blocking_dependents
