@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow sweep fuzz beside scheduling mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
+.PHONY: help demo dev test slow sweep fuzz beside scheduling lives mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ beside: $(VENV)/dev.stamp  ## send random dry runs to the cluster of KUBECONFIG 
 
 scheduling: $(VENV)/dev.stamp  ## play random scenarios beside upstream's kube-scheduler (KUBE_SCHEDULER) and with ours, for SECONDS from SEED on: where do they differ? SORT only
 	@$(BIN)/python -m tests.fuzz.scheduling $(or $(SECONDS),60) $(or $(SEED),1) --sort '$(SORT)'
+
+lives: $(VENV)/dev.stamp  ## play the random lives of SEEDS on the cluster of KUBECONFIG and on ours, with GATES: where do they part? KINDS of job, jobset, lws
+	@$(BIN)/python -m tests.fuzz.lives $(KUBECONFIG) $(or $(SEEDS),1-100) --kinds $(or $(KINDS),job) --gates '$(GATES)'
 
 mutate: $(VENV)/dev.stamp  ## change the code in MUTANTS places of SEED: do the tests of each area notice? PROCESSES at once, AREAS only
 	@nice $(BIN)/python -u -m tests.mutation $(or $(MUTANTS),200) $(or $(SEED),1) $(or $(PROCESSES),1) $(AREAS)

@@ -85,6 +85,9 @@ class JobReconciler:
         self.queue.add(meta.key_of(job))
         self.summaries.pop(meta.uid_of(job), None)
         self.orphans.release_pods_of(job)
+        # at once: a Job of the same name may be there before the next sync
+        self.writer.backoffs.pop(meta.key_of(job), None)
+        self.own_writes.forget(meta.key_of(job))
 
     def _is_external(self, job: Tree) -> bool:
         """Whether another controller manages the Job."""

@@ -14,7 +14,7 @@ from fakekube.client.client import Client
 from fakekube.client.resources import NODES, PODS
 from fakekube_controllers.jobset import names
 
-FORBIDDEN, SERVER_ERROR = 403, 500
+FORBIDDEN, NOT_FOUND, SERVER_ERROR = 403, 404, 500
 
 
 class NoLeader(Exception):
@@ -95,7 +95,9 @@ async def _domain(node: str, key: str, client: Client) -> str:
     try:
         found = await client.get(NODES, node)
     except APIError as error:
-        raise Denied(error.message, code=SERVER_ERROR) from error
+        # upstream reads from a cache, which tells the kind and not the resource
+        text = f'Node "{node}" not found' if error.code == NOT_FOUND else error.message
+        raise Denied(text, code=SERVER_ERROR) from error
     if key not in meta.labels_of(found):
         raise Denied(f"node does not have topology label: {key}", code=SERVER_ERROR)
     return meta.labels_of(found)[key]

@@ -1,6 +1,9 @@
 """What becomes of a group when a pod of it changes: its workers are made once the leader is there,
 and all of it is made anew where one pod fails.
 
+A pod that no kubelet has to end is deleted in two writes, its mark and its end. Upstream's watch
+shows the mark first, and the group is made anew; here both may be seen at once, so that the marked
+pod is kept for the reconcile that follows.
 Upstream: pkg/controllers/pod_controller.go. Left out: Volcano's PodGroups.
 """
 
@@ -13,6 +16,7 @@ from fakekube.client.resources import CONTROLLER_REVISIONS, NODES, PODS, SERVICE
 from fakekube.runtime import pods as pod_states
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.leaderworkerset import names, revisions, sets
 from fakekube_controllers.leaderworkerset.controller import CREATE, DELETE
 from fakekube_controllers.leaderworkerset.names import LEADER_WORKER_SETS
@@ -32,10 +36,24 @@ class GroupReconciler:
         self.client, self.recorder = ctx.client, ctx.recorder("leaderworkerset")
         self.pods, self.sets, self.owners = ctx.lister(PODS), ctx.lister(STATEFUL_SETS), ctx.lister(LEADER_WORKER_SETS)
         self.history, self.services, self.nodes = ctx.lister(CONTROLLER_REVISIONS), ctx.lister(SERVICES), ctx.lister(NODES)
+        self._marked: dict[Request, Tree] = {}  # pods that are going and were not reconciled since
+        self._ctx = ctx
+
+    def setup(self, _queue: WorkQueue[Request]) -> None:
+        """Watch which pods are marked for deletion."""
+        self._ctx.add_handler(PODS, None, self._pod_changed)
+
+    def _pod_changed(self, old: Tree, pod: Tree) -> None:
+        if meta.is_deleting(pod) and not meta.is_deleting(old) and names.NAME in meta.labels_of(pod):
+            self._marked[meta.key_of(pod)] = pod
 
     async def reconcile(self, request: Request) -> Result | None:
         """Make the group of a pod anew, or the workers of a leader. Raises APIError, NotOfGroup."""
         pod = self.pods.get(*request)
+        marked = self._marked.pop(request, None)
+        if marked is not None and (pod is None or meta.uid_of(pod) != meta.uid_of(marked)):
+            await self._recreate_of_gone(marked)
+            pod = self.pods.get(*request)
         if pod is None or names.NAME not in meta.labels_of(pod):
             return None
         if names.WORKER_INDEX not in meta.labels_of(pod):
@@ -56,6 +74,11 @@ class GroupReconciler:
         return await self._create_workers(pod, lws)
 
     # anew
+
+    async def _recreate_of_gone(self, pod: Tree) -> None:
+        lws = self.owners.get(meta.namespace_of(pod), meta.labels_of(pod)[names.NAME])
+        if lws is not None and names.WORKER_INDEX in meta.labels_of(pod):
+            await self._recreate(pod, lws)
 
     async def _recreate(self, pod: Tree, lws: Tree) -> bool:
         """Delete the leader where the group must be made anew; whether it is going."""
@@ -95,11 +118,12 @@ class GroupReconciler:
             owner = meta.controller_of(found) if found is not None and meta.uid_of(found) == owner["uid"] else None
         return owner is not None and owner["kind"] == PODS.kind and owner["uid"] == meta.uid_of(leader)
 
-    def _is_pending(self, pod: ReadOnlyTree, size: int) -> bool:
+    def _is_pending(self, pod: Tree, size: int) -> bool:
         """Whether a pod of the group is missing, or has not started."""
         labels = meta.labels_of(pod)
         wanted = {names.NAME: labels[names.NAME], names.GROUP_INDEX: labels.get(names.GROUP_INDEX, "")}
-        found = self.pods.list(meta.namespace_of(pod), wanted)
+        found = [each for each in self.pods.list(meta.namespace_of(pod), wanted) if meta.name_of(each) != meta.name_of(pod)]
+        found.append(pod)  # as it was, if it has gone meanwhile
         return len(found) != size or any(pod_states.phase(each) == "Pending" for each in found)
 
     # workers

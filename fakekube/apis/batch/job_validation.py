@@ -99,6 +99,8 @@ def validate_spec_and_selector(spec: Tree, options: PodSpecOptions) -> list[Fiel
 def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
     """The spec of a Job or of a CronJob's template, selector excepted."""
     found = nonnegative_fields(spec, path, *NUMBERS)
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        found.append(field_errors.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if "managedBy" in spec:
         found += _managed_by(spec["managedBy"], f"{path}.managedBy")
     mode = spec.get("completionMode", "NonIndexed")
@@ -109,8 +111,6 @@ def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions) -> list[Fi
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if name in spec:
                 found.append(field_errors.invalid(f"{path}.{name}", spec[name], NEEDS_INDEXED))
-    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        found.append(field_errors.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if "podFailurePolicy" in spec:
         found += validate_failure_policy(spec, f"{path}.podFailurePolicy")
     if "successPolicy" in spec:

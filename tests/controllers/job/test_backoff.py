@@ -3,7 +3,8 @@
 import pytest
 
 from fakekube.apimachinery import times
-from tests.controllers.world import condition, counts, true_conditions
+from fakekube.client.resources import JOBS
+from tests.controllers.world import NAMESPACE, condition, counts, job_manifest, true_conditions
 
 
 async def gap_after_failure(world, *pods, limit=700):
@@ -190,3 +191,17 @@ async def test_active_is_what_is_active_while_the_job_waits(world):
     job = await world.job()
     assert counts(job) == (2, 0, 1, 0)
     assert len(await world.active()) == 2
+
+
+async def test_a_job_of_the_same_name_does_not_wait_for_the_failures_of_the_one_before(world):
+    """Given a Job whose pod has failed / when it is deleted and one of its name is there before the
+    controller works again / then that one gets its pod at once.
+    """
+    await world.create_job()
+    await world.fail(*await world.active())
+    await world.advance(2)
+    assert not await world.active()
+    await world.client.delete(JOBS, "j", NAMESPACE, propagation_policy="Background")
+    await world.client.create(JOBS, job_manifest())
+    await world.advance(2)
+    assert len(await world.active()) == 1

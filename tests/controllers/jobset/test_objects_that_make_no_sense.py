@@ -156,7 +156,7 @@ class Server:
     async def get(self, *_: Any) -> Any:
         """The node."""
         if self.node is None:
-            raise APIError(404, "NotFound", 'nodes "n" not found')
+            raise APIError(404, "NotFound", 'Node "n" not found')
         return self.node
 
 
@@ -184,7 +184,7 @@ async def test_pods_that_have_no_pod_to_follow(leader: Any, follower: Any, text:
 
 
 @pytest.mark.parametrize(("node", "text"), [
-    (None, 'nodes "n" not found'), ({"metadata": {"name": "n"}}, f"node does not have topology label: {KEY}")])
+    (None, 'Node "n" not found'), ({"metadata": {"name": "n"}}, f"node does not have topology label: {KEY}")])
 async def test_a_first_pod_on_a_node_that_is_nowhere(node: Any, text: str) -> None:
     """Given the first pod of a Job on a node that is gone, or in no rack / when another pod of the
     Job is made / then that is an error of the webhook.

@@ -106,6 +106,20 @@ async def test_a_node_in_no_rack_is_an_error(placed):
     assert (caught.value.code, caught.value.message) == (500, text)
 
 
+async def test_a_node_that_is_not_there_is_told_by_its_kind(placed):
+    """Given a first pod on a node that nobody has / when another follows / then the error names the
+    kind, as upstream's cache does, and not the resource.
+    """
+    [leader] = await placed.pods()
+    await placed.cluster.stop_controller("job")
+    await placed.bind(leader, node="nowhere")
+    job = await placed.client.get(JOBS, "js-w-0", NAMESPACE)
+    with pytest.raises(APIError) as caught:
+        await placed.client.create(PODS, follower(job))
+    text = 'admission webhook "mpod.kb.io" denied the request: Node "nowhere" not found'
+    assert (caught.value.code, caught.value.message) == (500, text)
+
+
 async def test_nodes_may_be_set_aside_beforehand(world):
     """Given the strategy of labelled nodes / when pods are made / then each selects its Job's
     nodes, and no webhook has a part in it.

@@ -60,16 +60,19 @@ async def test_workers_wait_for_a_leader_that_is_ready(world):
 
 
 @pytest.mark.spec("JOB-201")
-@pytest.mark.parametrize(("how", "anew"), [("restart", True), ("delete", True)])
-async def test_a_group_is_made_anew_where_a_pod_fails(world, how, anew):
-    """Given two groups / when a worker's container restarts, or it is deleted / then all of its
-    group are made anew, and the other group stays.
+@pytest.mark.parametrize("how", ["restart", "delete", "delete without a node"])
+async def test_a_group_is_made_anew_where_a_pod_fails(world, how):
+    """Given two groups / when a worker's container restarts, or it is deleted, even if it is gone
+    at once since no node has it / then all of its group are made anew, and the other group stays.
     """
     await world.create(replicas=2)
     await world.start()
     before = {name: pod["metadata"]["uid"] for name, pod in (await world.named()).items()}
     if how == "restart":
         await world.restart_container("l-1-1")
+    elif how == "delete without a node":
+        await world.client.delete(PODS, "l-1-1", NAMESPACE)
+        await world.advance(10)
     else:
         await world.bind((await world.named())["l-1-1"])
         await world.client.delete(PODS, "l-1-1", NAMESPACE)
@@ -111,6 +114,21 @@ async def test_a_group_that_has_not_started_is_not_made_anew(world, how):
     assert (await world.named())["l-0"]["metadata"]["uid"] == uid
     await world.start("l-0")
     await world.restart_container("l-0-1")
+    assert (await world.named())["l-0"]["metadata"]["uid"] != uid
+
+
+async def test_a_pod_that_is_gone_at_once_fails_its_group_where_all_have_started(world):
+    """Given a policy that waits until all have started / when a worker on no node is deleted while
+    its leader is pending, and once more when it runs / then the group is made anew the second time.
+    """
+    await world.create(policy="RecreateGroupAfterStart")
+    uid = (await world.named())["l-0"]["metadata"]["uid"]
+    for started in ((), ("l-0", "l-0-1")):
+        assert (await world.named())["l-0"]["metadata"]["uid"] == uid
+        if started:
+            await world.start(*started)
+        await world.client.delete(PODS, "l-0-1", NAMESPACE)
+        await world.advance(5)
     assert (await world.named())["l-0"]["metadata"]["uid"] != uid
 
 
