@@ -8,6 +8,7 @@ and the helpers in kubernetes/pkg/apis/core/validation.
 from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
+from fakekube.apimachinery.empties import NoItems
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
@@ -129,7 +130,8 @@ def template_metadata(path: str, meta: Tree) -> list[FieldError]:
     if given := meta.get("labels"):
         found += labels(given, f"{path}.labels")
     return found + [
-        forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set") for name in FORBIDDEN_METADATA if meta.get(name)]
+        forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set") for name in FORBIDDEN_METADATA
+        if meta.get(name) or isinstance(meta.get(name), NoItems)]
 
 
 def required_name(path: str, value: str, rule: Rule) -> list[FieldError]:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from fakekube.apimachinery import empties
+from fakekube.apimachinery.empties import NoEntries, NoItems
 from fakekube.apimachinery.types import Tree
 from fakekube.util.memory import memoized
 
@@ -44,7 +46,7 @@ def changed_lines(kind: str, old: Any, new: Any) -> str:
 
 
 def _lines(kind: str, value: Any) -> list[str]:
-    text = json.dumps(internal(kind, value), indent=1, ensure_ascii=False)
+    text = json.dumps(empties.without(internal(kind, value)), indent=1, ensure_ascii=False)
     for char in "<>&\u2028\u2029":  # which Go never prints in JSON
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text.split("\n")
@@ -61,10 +63,10 @@ def internal(kind: str, value: Any) -> Any:
     if kind.startswith("[]"):
         return None if value is None else [internal(kind[2:], each) for each in value]
     if kind == "-LabelSelector":
-        return {name: _sorted(value[name]) for name in ("matchLabels", "matchExpressions") if name in value}
+        return {name: _sorted(value[name]) for name in ("matchLabels", "matchExpressions") if value.get(name)}
     fields = _types().get(kind)
     if fields is None:
-        return ZERO.get(kind) if value is None else value
+        return ZERO.get(kind) if value is None else _plain(value)
     return _struct(fields, value or {})
 
 
@@ -82,6 +84,13 @@ def _struct(fields: Fields, tree: Tree) -> Tree:
         else:
             found[name] = internal(kind, given.get(lower))
     return found
+
+
+def _plain(value: Any) -> Any:
+    """A value that the internal type prints, even if it has nothing in it."""
+    if isinstance(value, NoItems):
+        return []
+    return {} if isinstance(value, NoEntries) else value
 
 
 def _sorted(value: Any) -> Any:

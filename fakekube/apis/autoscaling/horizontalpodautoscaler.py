@@ -11,12 +11,13 @@ from fakekube.apimachinery import field_errors, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
+from fakekube.apis.autoscaling import conversion
 from fakekube.apis.autoscaling.metrics import validate_metrics, validate_reference
 from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.registry.strategy import WriteContext
 
 V1 = "autoscaling/v1"
-METRICS_ANNOTATION = "autoscaling.alpha.kubernetes.io/metrics"
+OF_SPEC, OF_STATUS = (conversion.METRICS, conversion.BEHAVIOR), (conversion.CURRENT_METRICS, conversion.CONDITIONS)
 CPU_SHARE = 80
 MAX_PERIOD_SECONDS = 1800
 MAXIMUM_REQUIRED_SINCE = 36  # the minor number of the release that tells no maximum from a bad one
@@ -48,8 +49,9 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
         if obj.get("apiVersion") == V1:
-            if METRICS_ANNOTATION not in obj["metadata"].get("annotations", ()):
+            if conversion.METRICS not in obj["metadata"].get("annotations", ()):
                 spec.setdefault("targetCPUUtilizationPercentage", CPU_SHARE)
+            conversion.from_v2(conversion.to_v2(obj))  # what was read is of no version, and written again
             return
         if not spec.get("metrics"):
             spec["metrics"] = [_default_metric()]
@@ -62,6 +64,18 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
         if obj.get("apiVersion") == V1:
             return {"currentReplicas": 0, "desiredReplicas": 0}
         return {"currentMetrics": None, "desiredReplicas": 0}
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        super().prepare_for_create(obj, ctx)
+        _keep_annotations(obj, None, OF_STATUS)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        super().prepare_for_update(obj, old, ctx)
+        _keep_annotations(obj, old, OF_STATUS)
+
+    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        super().prepare_for_status_update(obj, old, ctx)
+        _keep_annotations(obj, old, OF_SPEC)
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""
@@ -84,6 +98,21 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
             path = f"status.conditions[{position}].observedGeneration"
             found += nonnegative(path, condition.get("observedGeneration"))
         return found + nonnegative_fields(status, "status", "currentReplicas", "desiredReplicas")
+
+
+def _keep_annotations(obj: Tree, old: Tree | None, names: tuple[str, ...]) -> None:
+    """In v1, put back annotations that hold a part of the object that this endpoint does not write.
+    """
+    if obj.get("apiVersion") != V1:
+        return
+    present = (old or {"metadata": {}})["metadata"].get("annotations") or {}
+    annotations = obj["metadata"].get("annotations") or {}
+    kept = {name: value for name, value in annotations.items() if name not in names}
+    kept |= {name: present[name] for name in names if name in present}
+    if kept:
+        obj["metadata"]["annotations"] = kept
+    else:
+        obj["metadata"].pop("annotations", None)
 
 
 def _given(rules: Tree | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ import yaml
 from fakekube import Cluster
 from fakekube.apimachinery.http import Request
 from fakekube.client.kubeconfig import load_client
-from fakekube.client.transport import Transport
+from fakekube.client.transport import Transport, TransportError
 from fakekube.client.users import admin
 from tests.fuzz.beside.changing import Changer, Tree
 from tests.fuzz.beside.comparing import Answer, difference
@@ -184,6 +184,7 @@ class Beside:
         if how in ("PUT", "STATUS"):
             place = f"{path}/status" if how == "STATUS" else path
             return self._compare(kind, f"{how} {validation}", changed, await self.sides.ask("PUT", place, whole, **query))
+        whole = [whole[0], in_order(whole[1], whole[0])]  # an error may quote them
         bodies: list[Any] = [patch] * 2
         if how == "JSON":
             bodies = [[{"op": "add", "path": f"/{key}", "value": tree[key]} for key in patch if key in tree and key != "metadata"]
@@ -226,6 +227,15 @@ def merged(tree: Tree, patch: Tree) -> Tree:
     return found
 
 
+def in_order(tree: Any, like: Any) -> Any:
+    """A tree with its keys in the order that they have in another one, and then the others."""
+    if isinstance(tree, dict) and isinstance(like, dict):
+        return {key: in_order(tree[key], like.get(key)) for key in dict.fromkeys([*like, *tree]) if key in tree}
+    if isinstance(tree, list) and isinstance(like, list) and len(tree) == len(like):
+        return [in_order(*pair) for pair in zip(tree, like, strict=True)]
+    return tree
+
+
 async def run(arguments: argparse.Namespace) -> None:
     """Send requests for so many seconds, and print what came of them."""
     real, loop = load_client(arguments.kubeconfig), asyncio.get_running_loop()
@@ -235,7 +245,10 @@ async def run(arguments: argparse.Namespace) -> None:
         await beside.prepare(re.compile(arguments.kinds), arguments.seeds)
         end = loop.time() + arguments.seconds
         while loop.time() < end:
-            await beside.once()
+            try:
+                await beside.once()
+            except TransportError:  # the real server panicked, and closed the connection
+                beside.counts["cut off"] += 1
         print(f"seed {arguments.seed}: {dict(beside.counts)}; see {arguments.out}")
     await real.transport.close()
 
