@@ -33,7 +33,10 @@ OBJECT_META = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )
-
+PARTS_OF_META: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
+    "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
+})
 ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOrString": 0, "-Quantity": "0"})
 
 
@@ -80,10 +83,16 @@ def _struct(fields: Fields, tree: Tree) -> Tree:
     for name, lower, kind in fields:
         if kind == "-ObjectMeta":
             meta = tree.get("metadata") or {}
-            found |= {part: _sorted(meta[part]) for part in OBJECT_META if meta.get(part)}
+            found |= {part: _in_order(part, meta[part]) for part in OBJECT_META if meta.get(part)}
         else:
             found[name] = internal(kind, given.get(lower))
     return found
+
+
+def _in_order(part: str, value: Any) -> Any:
+    """A part of metadata as its type prints."""
+    names = PARTS_OF_META.get(part)
+    return [{name: each[name] for name in names if name in each} for each in value] if names else _sorted(value)
 
 
 def _plain(value: Any) -> Any:

@@ -166,7 +166,13 @@ def amount_of(value: Any) -> int:
     """The number of an IntOrString, whichever of the two it is; 0 for a text without one."""
     if isinstance(value, int):
         return value
-    return percent_of(value) or 0
+    share = percent_of(value)
+    if share is not None:
+        return share
+    try:
+        return strconv.parse_int(value)
+    except strconv.NumberError:
+        return 0
 
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:

@@ -199,6 +199,7 @@ def validate_new(rules: WriteRules, write: Write) -> None:
     """Everything that can be wrong with a new object. Raises Invalid."""
     obj, strategy, ctx = write.tree, rules.strategy, write.ctx
     found = strategy.validate_create(obj, objectmeta.validate_object_meta(obj, rules.kind), ctx)
+    found = found or objectmeta.validate_path_segments(obj, rules.kind)
     if found:
         _refuse(rules, write, found)
     empties.take_out(write.put_back)

@@ -1,8 +1,7 @@
-"""HorizontalPodAutoscalers, in both versions: v1 knows the share of cpu alone, the rest travels in
-annotations.
+"""HorizontalPodAutoscalers, as they are stored; ``v1`` beside this module has the older version.
 
 Upstream: pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go,
-pkg/apis/autoscaling/{v1,v2}/defaults.go and pkg/apis/autoscaling/validation.
+pkg/apis/autoscaling/v2/defaults.go and pkg/apis/autoscaling/validation.
 """
 
 from typing import Any
@@ -11,13 +10,10 @@ from fakekube.apimachinery import field_errors, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
-from fakekube.apis.autoscaling import conversion
 from fakekube.apis.autoscaling.metrics import validate_metrics, validate_reference
 from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.registry.strategy import WriteContext
 
-V1 = "autoscaling/v1"
-OF_SPEC, OF_STATUS = (conversion.METRICS, conversion.BEHAVIOR), (conversion.CURRENT_METRICS, conversion.CONDITIONS)
 CPU_SHARE = 80
 MAX_PERIOD_SECONDS = 1800
 MAXIMUM_REQUIRED_SINCE = 36  # the minor number of the release that tells no maximum from a bad one
@@ -48,11 +44,6 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
-        if obj.get("apiVersion") == V1:
-            if conversion.METRICS not in obj["metadata"].get("annotations", ()):
-                spec.setdefault("targetCPUUtilizationPercentage", CPU_SHARE)
-            conversion.from_v2(conversion.to_v2(obj))  # what was read is of no version, and written again
-            return
         if not spec.get("metrics"):
             spec["metrics"] = [_default_metric()]
         if "behavior" in spec:
@@ -61,26 +52,11 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
             behavior["scaleDown"] = _scale_down() | _given(behavior.get("scaleDown"))
 
     def new_status(self, obj: Tree, ctx: WriteContext) -> Tree | None:
-        if obj.get("apiVersion") == V1:
-            return {"currentReplicas": 0, "desiredReplicas": 0}
         return {"currentMetrics": None, "desiredReplicas": 0}
-
-    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        super().prepare_for_create(obj, ctx)
-        _keep_annotations(obj, None, OF_STATUS)
-
-    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        super().prepare_for_update(obj, old, ctx)
-        _keep_annotations(obj, old, OF_STATUS)
-
-    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        super().prepare_for_status_update(obj, old, ctx)
-        _keep_annotations(obj, old, OF_SPEC)
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""
-        if obj.get("apiVersion") != V1:
-            stored_as_null(obj, "status", "currentMetrics")
+        stored_as_null(obj, "status", "currentMetrics")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1, ctx)
@@ -100,21 +76,6 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
         return found + nonnegative_fields(status, "status", "currentReplicas", "desiredReplicas")
 
 
-def _keep_annotations(obj: Tree, old: Tree | None, names: tuple[str, ...]) -> None:
-    """In v1, put back annotations that hold a part of the object that this endpoint does not write.
-    """
-    if obj.get("apiVersion") != V1:
-        return
-    present = (old or {"metadata": {}})["metadata"].get("annotations") or {}
-    annotations = obj["metadata"].get("annotations") or {}
-    kept = {name: value for name, value in annotations.items() if name not in names}
-    kept |= {name: present[name] for name in names if name in present}
-    if kept:
-        obj["metadata"]["annotations"] = kept
-    else:
-        obj["metadata"].pop("annotations", None)
-
-
 def _given(rules: Tree | None) -> dict[str, Any]:
     return {name: value for name, value in (rules or {}).items() if value is not None}
 
@@ -131,10 +92,6 @@ def _spec(obj: Tree, least: int, ctx: WriteContext, *, needs_group: bool = True)
     needs_group = needs_group and target.get("kind") != "ReplicationController"
     found += validate_reference(target, "spec.scaleTargetRef", needs_group=needs_group)
     metrics = spec.get("metrics") or []
-    share = spec.get("targetCPUUtilizationPercentage")
-    if obj.get("apiVersion") == V1 and share is not None:
-        target = {"type": "Utilization", "averageUtilization": share}
-        metrics = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
     found += validate_metrics(metrics, minimum, "spec.metrics")
     for name in ("scaleUp", "scaleDown"):
         rules = (spec.get("behavior") or {}).get(name)

@@ -35,6 +35,7 @@ PATCHES = {
     "JSON": "application/json-patch+json", "APPLY": "application/apply-patch+yaml"}
 WAYS = ("POST", "POST", "POST", "PUT", "PUT", "STATUS", *PATCHES)
 SERVERS_OWN = ("managedFields", "uid", "resourceVersion", "creationTimestamp")
+VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 LEFT_OUT = ("Namespace", "Event", "SelfSubjectReview")
 
 
@@ -180,12 +181,12 @@ class Beside:
             tree["metadata"] = {key: value for key, value in tree["metadata"].items() if key not in SERVERS_OWN}
         changed = self.changer.changed(copy.deepcopy(stored[0]), schema)
         patch = delta(stored[0], changed)
-        whole = [merged(tree, patch) for tree in stored]
+        whole = [merged(stored[0], patch), merged(stored[1], of_other(patch, *stored))]
         if how in ("PUT", "STATUS"):
             place = f"{path}/status" if how == "STATUS" else path
             return self._compare(kind, f"{how} {validation}", changed, await self.sides.ask("PUT", place, whole, **query))
         whole = [whole[0], in_order(whole[1], whole[0])]  # an error may quote them
-        bodies: list[Any] = [patch] * 2
+        bodies: list[Any] = [patch, of_other(patch, *stored)]
         if how == "JSON":
             bodies = [[{"op": "add", "path": f"/{key}", "value": tree[key]} for key in patch if key in tree and key != "metadata"]
                       for tree in whole]
@@ -225,6 +226,15 @@ def merged(tree: Tree, patch: Tree) -> Tree:
             both = isinstance(value, dict) and isinstance(tree.get(key), dict)
             found[key] = merged(tree[key], value) if both else value
     return found
+
+
+def of_other(patch: Tree, one: Tree, other: Tree) -> Tree:
+    """A patch of one object with the names that were drawn for the volumes of another one."""
+    text = json.dumps(patch)
+    for drawn in zip(*(VOLUME.findall(json.dumps(tree)) for tree in (one, other)), strict=False):
+        text = text.replace(*drawn)
+    changed: Tree = json.loads(text)
+    return changed
 
 
 def in_order(tree: Any, like: Any) -> Any:
