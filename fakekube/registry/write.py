@@ -283,8 +283,8 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
     else:
         strategy.prepare_for_update(obj, old, ctx)
         if kind.tracks_generation and (strategy.spec_changed(obj, old) or _empties_count(strategy, write)):
-            meta["generation"] = old_meta.get("generation", 0) + 1
-    meta.setdefault("uid", old_meta["uid"])
+            obj["metadata"]["generation"] = old_meta.get("generation", 0) + 1
+    obj["metadata"].setdefault("uid", old_meta["uid"])  # a strategy may have put other metadata in place
 
 
 def _empties_count(strategy: Strategy, write: Write) -> bool:
