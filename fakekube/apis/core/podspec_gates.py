@@ -5,7 +5,7 @@ Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every re
 are left out.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fakekube.apimachinery.types import Tree
 
@@ -17,6 +17,7 @@ SPEC_FIELDS = {
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",
 }
+FILES_OF = ("secret", "configMap", "downwardAPI", "projected")
 MOUNT_FIELD = "bindMountOptions"
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
@@ -48,6 +49,35 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
         for volume in spec["volumes"]:
             if "emptyDir" in volume and "mode" in volume["emptyDir"] and not gate("EmptyDirVolumeMode"):
                 del volume["emptyDir"]["mode"]
+        if not gate("AtomicWriteVolumeUserFields"):
+            _drop_users(spec, before)
+
+
+def _drop_users(spec: Tree, before: Tree) -> None:
+    used: bool | None = None
+    for holder, field in _users(spec):
+        if used is None:
+            used = any(True for _ in _users(before))
+        if not used:
+            del holder[field]
+
+
+def _users(spec: Tree) -> Iterator[tuple[Tree, str]]:
+    """What says to whom files of a volume belong, and in which field."""
+    for volume in spec.get("volumes") or ():
+        for name in FILES_OF:
+            if name in volume:
+                if "defaultUser" in volume[name]:
+                    yield volume[name], "defaultUser"
+                parts = (part for source in volume[name].get("sources") or () for part in source.values())
+                yield from _file_users([volume[name]] if name != "projected" else parts)
+
+
+def _file_users(sources: Iterable[Tree]) -> Iterator[tuple[Tree, str]]:
+    for source in sources:
+        for holder in (source, *(source.get("items") or ())):
+            if "user" in holder:
+                yield holder, "user"
 
 
 def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:

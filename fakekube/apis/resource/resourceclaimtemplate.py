@@ -11,6 +11,7 @@ from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import template_metadata
 from fakekube.apis.internals import internal
 from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
+from fakekube.apis.resource.features import CLAIM_SPEC, drop_disabled
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
 
 
@@ -21,8 +22,13 @@ class ResourceClaimTemplateStrategy(Strategy):
         """As a claim's."""
         default_devices(_devices(obj))
 
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """No fields of features that are off."""
+        drop_disabled(CLAIM_SPEC, _spec(obj), {}, ctx.cluster.gate)
+
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """An empty list is no change of an absent one."""
+        """They stay where the template had them; an empty list is no change of an absent one."""
+        drop_disabled(CLAIM_SPEC, _spec(obj), _spec(old), ctx.cluster.gate)
         self.canonicalize(obj)
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
@@ -50,7 +56,11 @@ def _errors(obj: Tree, cluster: Cluster | None) -> list[FieldError]:
 
 
 def _devices(obj: Tree) -> Tree:
-    return ((obj.get("spec") or {}).get("spec") or {}).get("devices") or {}
+    return _spec(obj).get("devices") or {}
+
+
+def _spec(obj: Tree) -> Tree:
+    return (obj.get("spec") or {}).get("spec") or {}
 
 
 STRATEGY = ResourceClaimTemplateStrategy()
