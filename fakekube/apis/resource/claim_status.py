@@ -137,7 +137,8 @@ def _device(path: str, device: Tree, allocated: set[tuple[str, str, str, str]]) 
     found += pool_errors(child(path, "pool"), device.get("pool", ""))
     found += ruled(child(path, "device"), device.get("device", ""), names.dns1123_label) + _share(path, device)
     if device_key(device) not in allocated:
-        found.append(invalid(path, _named(device_key(device)), "must be an allocated device in the claim"))
+        shown = dict(zip(("Driver", "Pool", "Device", "ShareID"), device_key(device), strict=True))
+        found.append(invalid(path, shown, "must be an allocated device in the claim"))
     conditions, where = device.get("conditions") or [], child(path, "conditions")
     if len(conditions) > MAX_CONDITIONS:
         found.append(too_many(where, len(conditions), MAX_CONDITIONS))

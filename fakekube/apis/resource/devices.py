@@ -33,6 +33,11 @@ NO_ADMIN = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on
 ATTRIBUTES, MODES = ("matchAttribute", "distinctAttribute"), ("All", "ExactCount")
 ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+ORDER = (
+    "name", "exactly", "firstAvailable", "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations",
+    "capacity", "derivedAttributes", "key", "operator", "value", "effect", "tolerationSeconds")
+"""Fields of requests, and of what is in them, as Go's types have them."""
+OPERATORS = ("Equal", "Exists")
 EFFECTS = ("NoExecute", "NoSchedule", "None")
 
 
@@ -138,8 +143,17 @@ def _repeated(path: str, items: list[Any]) -> list[FieldError]:
     """Items of a set that are there already: texts, or trees by their names."""
     keys = [item.get("name", "") if isinstance(item, dict) else item for item in items]
     return [
-        duplicate(index(path, number), items[number])._replace(before=duplicate(index(path, number), key))
+        duplicate(index(path, number), _ordered(items[number]))._replace(before=duplicate(index(path, number), key))
         for number, key in ((place, keys[place]) for place in sorted(repetitions(keys)))]
+
+
+def _ordered(value: Any) -> Any:
+    """A request as its type prints."""
+    if isinstance(value, list):
+        return [_ordered(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _ordered(value[name]) for name in dict.fromkeys([*ORDER, *value]) if name in value}
 
 
 def _declared(path: str, request: Tree) -> list[FieldError]:
@@ -159,7 +173,10 @@ def _declared(path: str, request: Tree) -> list[FieldError]:
 
 def _mode(path: str, request: Tree) -> list[FieldError]:
     mode = request.get("allocationMode", "")
-    return [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
+    found = [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
+    return found + [
+        error for number, toleration in enumerate(request.get("tolerations") or ())
+        for error in _declared_toleration(index(child(path, "tolerations"), number), toleration)]
 
 
 def _request(path: str, request: Tree, cluster: Cluster | None) -> list[FieldError]:
@@ -192,25 +209,31 @@ def _exact(path: str, request: Tree, cluster: Cluster | None, *, named: bool = T
         found.append(invalid(child(path, "count"), count, "must not be specified when allocationMode is 'All'"))
     if mode == "ExactCount" and count <= 0:
         found.append(invalid(child(path, "count"), count, "must be greater than zero"))
-    for number, toleration in enumerate(request.get("tolerations") or ()):
-        found += toleration_errors(index(child(path, "tolerations"), number), toleration)
-    return found
+    return found + [
+        error for number, toleration in enumerate(request.get("tolerations") or ())
+        for error in _value(index(child(path, "tolerations"), number), toleration)]
 
 
 def toleration_errors(path: str, toleration: Tree) -> list[FieldError]:
     """What is wrong with the toleration of a device's taint."""
-    operator, value, found = toleration.get("operator", ""), toleration.get("value", ""), []
-    if toleration.get("key"):
-        found += ruled(child(path, "key"), toleration["key"], names.qualified_name)
-    if operator == "Exists":
-        if value:
-            found.append(invalid(child(path, "value"), value, "must be empty for operator `Exists`"))
-    elif operator == "Equal":
-        found += ruled(child(path, "value"), value, names.label_value)
-    else:
-        found.append(not_supported(child(path, "operator"), operator, ("Equal", "Exists")))
-    if toleration.get("effect") and toleration["effect"] not in EFFECTS:
-        found.append(not_supported(child(path, "effect"), toleration["effect"], EFFECTS))
+    return _value(path, toleration) + [declared(error) for error in _declared_toleration(path, toleration)]
+
+
+def _value(path: str, toleration: Tree) -> list[FieldError]:
+    """The value of a toleration, which hangs on its operator."""
+    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+    if operator == "Exists" and value:
+        return [invalid(child(path, "value"), value, "must be empty for operator `Exists`")]
+    return ruled(child(path, "value"), value, names.label_value) if operator == "Equal" else []
+
+
+def _declared_toleration(path: str, toleration: Tree) -> list[FieldError]:
+    operator, key, effect = (toleration.get(name) for name in ("operator", "key", "effect"))
+    found = ruled(child(path, "key"), key, names.qualified_name) if key else []
+    if operator not in OPERATORS:
+        found.append(not_supported(child(path, "operator"), operator or "", OPERATORS))
+    if effect and effect not in EFFECTS:
+        found.append(not_supported(child(path, "effect"), effect, EFFECTS))
     return found
 
 
@@ -269,7 +292,8 @@ def driver_errors(path: str, name: str) -> list[FieldError]:
     """What a declarative rule says of the name of a driver."""
     if not name:
         return [required(path)]
-    found = ruled(path, name, caseless_subdomain)
+    texts = caseless_subdomain(name)
+    found = [invalid(path, name, names.in_bytes(text))._replace(before=invalid(path, name, text)) for text in texts]
     return [*found, too_long(path, MAX_DRIVER, "characters")] if len(name) > MAX_DRIVER else found
 
 

@@ -8,7 +8,7 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE
-from fakekube.apis.base import StatusStrategy, stored_as_null
+from fakekube.apis.base import StatusStrategy, no_change, stored_as_null
 from fakekube.apis.resource.claim_status import drop_deallocated, results_of, status_errors
 from fakekube.apis.resource.devices import admin_errors, admin_status_errors, default_devices, device_errors
 from fakekube.apis.resource.features import CLAIM_SPEC, CLAIM_STATUS, drop_disabled
@@ -35,7 +35,7 @@ class ResourceClaimStrategy(StatusStrategy):
         """The stored status; an empty list is no change of an absent one."""
         super().prepare_for_update(obj, old, ctx)
         drop_disabled(CLAIM_SPEC, obj.get("spec") or {}, old.get("spec") or {}, ctx.cluster.gate)
-        self.canonicalize(obj)
+        no_change(obj, "spec", "devices", "requests")
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """No fields of features that are off, and nothing about devices that are given back."""

@@ -95,7 +95,8 @@ def test_what_is_said_of_devices():
         "status.devices[1].networkData.interfaceName: Too long: may not be more than 256 bytes",
         ('status.devices[1]: Duplicate value: {"driver":"d.e","pool":"p","device":"v","data":[1],"networkData":'
          f'{{"interfaceName":"{"i" * 257}","ips":["1.2.3.4/24","1.2.3.4","FD00::1/64"]}}}}')]
-    assert told(devices=[device]) == ['status.devices[0]: Invalid value: "d.e/p/v": must be an allocated device in the claim']
+    shown = '{"Driver":"d.e","Pool":"p","Device":"v","ShareID":""}'
+    assert told(devices=[device]) == [f"status.devices[0]: Invalid value: {shown}: must be an allocated device in the claim"]
     old = {**OLD, "status": {"allocation": allocation(RESULT), "devices": [device]}}
     obj, wrong = status_changed(CLAIMS, old, {"status": {"devices": [device]}})
     assert (obj["status"], wrong) == ({}, [])

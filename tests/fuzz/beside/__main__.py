@@ -59,7 +59,7 @@ class Sides:
         """What each answers; ``bodies`` has one for each."""
         found = []
         for side, transport in enumerate(self.both):
-            body = b"" if bodies is None else json.dumps(bodies[side]).encode()
+            body = b"" if bodies is None else json.dumps(bodies[side], ensure_ascii=False, separators=(",", ":")).encode()
             answer = await transport.request(Request(
                 method, path, {name: [value] for name, value in query.items()},
                 {"content-type": media, "accept": "application/json", "user-agent": "beside/1"}, body, user=admin()))
