@@ -33,7 +33,8 @@ OBJECT_META = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )
-PARTS_OF_META: Mapping[str, tuple[str, ...]] = MappingProxyType({
+LISTED_PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "matchExpressions": ("key", "operator", "values"),
     "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
     "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
 })
@@ -66,7 +67,7 @@ def internal(kind: str, value: Any) -> Any:
     if kind.startswith("[]"):
         return None if value is None else [internal(kind[2:], each) for each in value]
     if kind == "-LabelSelector":
-        return {name: _sorted(value[name]) for name in ("matchLabels", "matchExpressions") if value.get(name)}
+        return {name: _in_order(name, value[name]) for name in ("matchLabels", "matchExpressions") if value.get(name)}
     fields = _types().get(kind)
     if fields is None:
         return ZERO.get(kind) if value is None else _plain(value)
@@ -90,8 +91,8 @@ def _struct(fields: Fields, tree: Tree) -> Tree:
 
 
 def _in_order(part: str, value: Any) -> Any:
-    """A part of metadata as its type prints."""
-    names = PARTS_OF_META.get(part)
+    """A part of metadata, or of a selector, as its type prints."""
+    names = LISTED_PARTS.get(part)
     return [{name: each[name] for name in names if name in each} for each in value] if names else _sorted(value)
 
 

@@ -22,7 +22,7 @@ from fakekube.auth.authorizer import Access, forbidden
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions
 from fakekube.registry.attributes import Admission, Attributes
-from fakekube.registry.strategy import NOT_SPEC, Strategy
+from fakekube.registry.strategy import Strategy
 from fakekube.storage.memory import Record
 from fakekube.util.turns import TakesLong
 
@@ -288,10 +288,10 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
 
 
 def _empties_count(strategy: Strategy, write: Write) -> bool:
-    """Whether something with nothing in it changes the spec: here it is where the old object has
-    none.
+    """Whether something with nothing in it changes the spec: neither the old object nor a default
+    has anything there. Kinds that count it have no status.
     """
-    return strategy.empties_count and any(each.path[0] not in NOT_SPEC for each in write.ctx.emptied)
+    return strategy.empties_count and bool(write.put_back)
 
 
 def validate_changed(rules: WriteRules, write: Write) -> None:

@@ -63,12 +63,14 @@ async def test_types_with_names_for_json_leave_them_out(api: Api) -> None:
 
 async def test_they_are_a_change_where_upstream_compares_exactly(api: Api) -> None:
     """Given a NetworkPolicy / when an update has an empty list / then its generation rises, and not
-    when it has none.
+    when it has none, or one that a default fills.
     """
     policy = {"metadata": {"name": "n"}, "spec": {"podSelector": {}}}
     made = (await api("POST", POLICIES, policy)).tree
     same_again = await api("PUT", f"{POLICIES}/n", made)
     assert same_again.tree["metadata"]["generation"] == 1
+    defaulted = await api("PUT", f"{POLICIES}/n", {**made, "spec": {**made["spec"], "policyTypes": []}})
+    assert defaulted.tree["metadata"]["generation"] == 1
     changed = await api("PUT", f"{POLICIES}/n", {**made, "spec": {**made["spec"], "egress": []}})
     assert (changed.tree["metadata"]["generation"], "egress" in changed.tree["spec"]) == (2, False)
 
@@ -116,3 +118,16 @@ def test_they_are_the_same_as_nothing() -> None:
     assert not same({"a": []}, {})
     assert not same({"a": empties.NoItems()}, {"a": [1]})
     assert not same({"a": empties.NoItems(), "b": True}, {"b": 1})
+
+
+async def test_amounts_of_nothing_are_no_change_of_a_claim(api: Api) -> None:
+    """Given a PersistentVolumeClaim / when an update has no limits in a map / then nothing has
+    changed; an Ingress without rules says in which form it has none.
+    """
+    claims, ingresses = "/api/v1/namespaces/t/persistentvolumeclaims", "/apis/networking.k8s.io/v1/namespaces/t/ingresses"
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    made = (await api("POST", claims, {"metadata": {"name": "c"}, "spec": spec})).tree
+    resources = {**spec["resources"], "limits": {}}
+    assert (await api("PUT", f"{claims}/c", {**made, "spec": {**made["spec"], "resources": resources}})).status == 200
+    refused = await api("POST", ingresses, {"metadata": {"name": "i"}, "spec": {"rules": []}})
+    assert "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified" in refused.message
