@@ -5,7 +5,7 @@ Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every re
 are left out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from fakekube.apimachinery.types import Tree
 
@@ -17,7 +17,7 @@ SPEC_FIELDS = {
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",
 }
-FILES_OF = ("secret", "configMap", "downwardAPI", "projected")
+FILES_OF = frozenset(("secret", "configMap", "downwardAPI", "projected"))
 MOUNT_FIELD = "bindMountOptions"
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
@@ -54,30 +54,28 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
 
 
 def _drop_users(spec: Tree, before: Tree) -> None:
-    used: bool | None = None
-    for holder, field in _users(spec):
-        if used is None:
-            used = any(True for _ in _users(before))
-        if not used:
+    found = _users(spec["volumes"])
+    if found and not _users(before.get("volumes") or ()):
+        for holder, field in found:
             del holder[field]
 
 
-def _users(spec: Tree) -> Iterator[tuple[Tree, str]]:
+def _users(volumes: Sequence[Tree]) -> list[tuple[Tree, str]]:
     """What says to whom files of a volume belong, and in which field."""
-    for volume in spec.get("volumes") or ():
-        for name in FILES_OF:
-            if name in volume:
-                if "defaultUser" in volume[name]:
-                    yield volume[name], "defaultUser"
-                parts = (part for source in volume[name].get("sources") or () for part in source.values())
-                yield from _file_users([volume[name]] if name != "projected" else parts)
-
-
-def _file_users(sources: Iterable[Tree]) -> Iterator[tuple[Tree, str]]:
-    for source in sources:
-        for holder in (source, *(source.get("items") or ())):
-            if "user" in holder:
-                yield holder, "user"
+    found: list[tuple[Tree, str]] = []
+    for volume in volumes:
+        for name, files in volume.items():
+            if name not in FILES_OF:
+                continue
+            if "defaultUser" in files:
+                found.append((files, "defaultUser"))
+            sources = (files.get("sources") or ()) if name == "projected" else ({name: files},)
+            for part in [part for source in sources for part in source.values()]:
+                if "user" in part:
+                    found.append((part, "user"))
+                if "items" in part:
+                    found += [(item, "user") for item in part["items"] if "user" in item]
+    return found
 
 
 def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:
