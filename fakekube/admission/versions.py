@@ -11,7 +11,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.registry import scale
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind, strategy_of
-from fakekube.schema.decode import DecodeError
+from fakekube.schema.decode import Decoded, DecodeError
 
 SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 CORE = "core"
@@ -106,7 +106,7 @@ def decoded(services: Services, attrs: Attributes, tree: Tree, wanted: Kind) -> 
     Raises APIError for what is not of its kind.
     """
     gvk = shown_kind(wanted, attrs.subresource)
-    found = _decoded(services, tree, gvk, wanted)
+    found, _, attrs.ctx.emptied = _decoded(services, tree, gvk, wanted)
     if gvk == wanted.gvk:
         strategy_of(wanted).default(found, attrs.ctx)
     if wanted is not attrs.kind and attrs.obj is not None:  # a conversion knows an object by its uid
@@ -126,14 +126,14 @@ def taken(services: Services, attrs: Attributes, decoded: Tree, wanted: Kind) ->
     return found
 
 
-def _decoded(services: Services, tree: Tree, gvk: GroupVersionKind, kind: Kind) -> Tree:
+def _decoded(services: Services, tree: Tree, gvk: GroupVersionKind, kind: Kind) -> Decoded:
     found = (str(tree.get("apiVersion") or ""), str(tree.get("kind") or ""))
     if found != (gvk.api_version, gvk.kind):
         raise _other_kind(services, *found, gvk)
     codec = kind.codec if kind.custom and gvk == kind.gvk else services.codec(gvk)
     assert codec is not None, "what is served can be read"
     try:
-        return codec.decode(tree, converter=kind.custom).tree  # nulls of a custom object stay for the validation
+        return codec.decode(tree, converter=kind.custom)  # nulls of a custom object stay for the validation
     except DecodeError as error:
         raise errors.internal(str(error)) from None
 

@@ -2,6 +2,7 @@
 
 Python takes ``True`` for 1. Where the schema gives every value its type that does no harm; in
 custom objects and in fields that may hold anything, a change from one to the other is a change.
+A list or a map with nothing in it that storage does not keep is as good as none.
 Upstream: apimachinery/third_party/forked/golang/reflect.
 """
 
@@ -9,10 +10,28 @@ from typing import Any
 
 import orjson
 
+from fakekube.apimachinery.empties import NoEntries, NoItems
+
+_ABSENT = object()
+
 
 def same(left: Any, right: Any) -> bool:
     """Whether both say the same; ``1`` and ``1.0`` do, as Go prints them alike."""
-    return left is right or (left == right and equals_are_same(left, right))
+    if left is right:
+        return True
+    return equals_are_same(left, right) if left == right else _same_but_for_empties(left, right)
+
+
+def _same_but_for_empties(left: Any, right: Any) -> bool:
+    """``same`` for two trees that Python takes for different."""
+    if isinstance(left, NoItems | NoEntries) or isinstance(right, NoItems | NoEntries):
+        return left is _ABSENT or right is _ABSENT or (not left and not right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return all(
+            same(left.get(name, _ABSENT), right.get(name, _ABSENT)) for name in dict.fromkeys([*left, *right]))
+    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        return all(map(same, left, right))
+    return False
 
 
 def equals_are_same(left: Any, right: Any) -> bool:

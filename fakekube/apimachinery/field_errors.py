@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery import empties
+
 REASONS = {
     "Required value": "FieldValueRequired", "Invalid value": "FieldValueInvalid", "Duplicate value": "FieldValueDuplicate",
     "Not found": "FieldValueNotFound", "Unsupported value": "FieldValueNotSupported", "Forbidden": "FieldValueForbidden",
@@ -90,7 +92,7 @@ def show(value: Any) -> str:
 
 def go_json(value: Any, *, sort_keys: bool = False) -> str:
     """A value as Go's encoding/json prints it, where it escapes what HTML could trip over."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else 0).decode()
+    text = orjson.dumps(empties.without(value), option=orjson.OPT_SORT_KEYS if sort_keys else 0).decode()
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

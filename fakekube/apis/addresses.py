@@ -114,6 +114,16 @@ def strict_cidr(path: str, text: str) -> list[FieldError]:
     return found
 
 
+def canonical_interface(text: str) -> str:
+    """An address with the length of its prefix, as Go prints it; ``parse_cidr`` reads the text."""
+    parsed = parse_cidr(text)
+    assert parsed is not None, "it was found to be a range"
+    ip, network = parsed
+    mapped = isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped
+    bits = network.prefixlen - (96 if mapped else 0)
+    return f"{_plain(ip)}/{bits}"
+
+
 def special_ip(path: str, text: str) -> list[FieldError]:
     """An address that no endpoint may have: unspecified, loopback, link-local."""
     ip = parse_ip(text)

@@ -1,7 +1,8 @@
 """What many strategies have in common: a status that is somebody else's to write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from fakekube.apimachinery.empties import NoItems
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.strategy import Strategy, WriteContext
 
@@ -19,12 +20,21 @@ def stored_as_null(obj: Tree, *path: str) -> None:
     """Turn an empty list into null, which storage cannot tell apart: for lists that are printed in
     any case.
     """
+    _replace_empty(obj, path, None)
+
+
+def no_change(obj: Tree, *path: str) -> None:
+    """Let an empty list be the same as null to whoever compares, until it is stored as that."""
+    _replace_empty(obj, path, NoItems())
+
+
+def _replace_empty(obj: Tree, path: Sequence[str], other: NoItems | None) -> None:
     *parents, name = path
     parent = obj
     for each in parents:
         parent = parent.get(each) or {}
     if parent.get(name) == []:
-        parent[name] = None
+        parent[name] = other
 
 
 def drop_disabled(new: Tree, old: Tree | None, gates: Mapping[str, str], ctx: WriteContext) -> None:

@@ -8,6 +8,7 @@ and the helpers in kubernetes/pkg/apis/core/validation.
 from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
+from fakekube.apimachinery.empties import NoItems
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
@@ -20,7 +21,7 @@ from fakekube.apimachinery.field_errors import (
     too_long,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.apimachinery.validation import NEGATIVE, annotations, labels
+from fakekube.apimachinery.validation import DECLARATIVE_SINCE, NEGATIVE, annotations, labels
 
 Rule = Callable[[str], list[str]]
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -110,10 +111,12 @@ def _first_bad_label(path: str, text: str, rule: Rule) -> list[FieldError]:
     return []
 
 
-def declared_form_of_name(of_metadata: list[FieldError]) -> list[FieldError]:
+def declared_form_of_name(of_metadata: list[FieldError], minor: int) -> list[FieldError]:
     """What is wrong with metadata, for kinds of which a declarative rule looks at the form of the
-    name.
+    name, and since then of no generateName.
     """
+    if minor >= DECLARATIVE_SINCE:
+        of_metadata = [error for error in of_metadata if error.field != "metadata.generateName"]
     return [
         declared(error._replace(detail=names.in_bytes(error.detail)), before=error)
         if error.field == "metadata.name" and error.type == "Invalid value" else error for error in of_metadata]
@@ -129,7 +132,8 @@ def template_metadata(path: str, meta: Tree) -> list[FieldError]:
     if given := meta.get("labels"):
         found += labels(given, f"{path}.labels")
     return found + [
-        forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set") for name in FORBIDDEN_METADATA if meta.get(name)]
+        forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set") for name in FORBIDDEN_METADATA
+        if meta.get(name) or isinstance(meta.get(name), NoItems)]
 
 
 def required_name(path: str, value: str, rule: Rule) -> list[FieldError]:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from fakekube.apimachinery import empties
+from fakekube.apimachinery.empties import NoEntries, NoItems
 from fakekube.apimachinery.types import Tree
 from fakekube.util.memory import memoized
 
@@ -31,7 +33,11 @@ OBJECT_META = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )
-
+LISTED_PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "matchExpressions": ("key", "operator", "values"),
+    "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
+    "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
+})
 ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOrString": 0, "-Quantity": "0"})
 
 
@@ -44,7 +50,7 @@ def changed_lines(kind: str, old: Any, new: Any) -> str:
 
 
 def _lines(kind: str, value: Any) -> list[str]:
-    text = json.dumps(internal(kind, value), indent=1, ensure_ascii=False)
+    text = json.dumps(empties.without(internal(kind, value)), indent=1, ensure_ascii=False)
     for char in "<>&\u2028\u2029":  # which Go never prints in JSON
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text.split("\n")
@@ -61,10 +67,10 @@ def internal(kind: str, value: Any) -> Any:
     if kind.startswith("[]"):
         return None if value is None else [internal(kind[2:], each) for each in value]
     if kind == "-LabelSelector":
-        return {name: _sorted(value[name]) for name in ("matchLabels", "matchExpressions") if name in value}
+        return {name: _in_order(name, value[name]) for name in ("matchLabels", "matchExpressions") if value.get(name)}
     fields = _types().get(kind)
     if fields is None:
-        return ZERO.get(kind) if value is None else value
+        return ZERO.get(kind) if value is None else _plain(value)
     return _struct(fields, value or {})
 
 
@@ -78,10 +84,23 @@ def _struct(fields: Fields, tree: Tree) -> Tree:
     for name, lower, kind in fields:
         if kind == "-ObjectMeta":
             meta = tree.get("metadata") or {}
-            found |= {part: _sorted(meta[part]) for part in OBJECT_META if meta.get(part)}
+            found |= {part: _in_order(part, meta[part]) for part in OBJECT_META if meta.get(part)}
         else:
             found[name] = internal(kind, given.get(lower))
     return found
+
+
+def _in_order(part: str, value: Any) -> Any:
+    """A part of metadata, or of a selector, as its type prints."""
+    names = LISTED_PARTS.get(part)
+    return [{name: each[name] for name in names if name in each} for each in value] if names else _sorted(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value that the internal type prints, even if it has nothing in it."""
+    if isinstance(value, NoItems):
+        return []
+    return {} if isinstance(value, NoEntries) else value
 
 
 def _sorted(value: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, labels, names, strconv, validation
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable, nonnegative, nonnegative_fields
@@ -79,9 +80,9 @@ def shown_selector(selector: Tree) -> Tree:
     struct.
     """
     shown: Tree = {}
-    if "matchLabels" in selector:
+    if selector.get("matchLabels"):
         shown["matchLabels"] = dict(sorted(selector["matchLabels"].items()))
-    if "matchExpressions" in selector:
+    if selector.get("matchExpressions"):
         shown["matchExpressions"] = [
             {name: each[name] for name in ("key", "operator", "values") if name in each}
             for each in selector["matchExpressions"]
@@ -165,7 +166,13 @@ def amount_of(value: Any) -> int:
     """The number of an IntOrString, whichever of the two it is; 0 for a text without one."""
     if isinstance(value, int):
         return value
-    return percent_of(value) or 0
+    share = percent_of(value)
+    if share is not None:
+        return share
+    try:
+        return strconv.parse_int(value)
+    except strconv.NumberError:
+        return 0
 
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:
@@ -205,6 +212,6 @@ def validate_collision_count(status: Tree, old_status: Tree) -> list[FieldError]
 def immutable_selector(spec: Tree, old_spec: Tree) -> list[FieldError]:
     """spec.selector, which no update may change."""
     new = spec.get("selector")
-    if new == old_spec.get("selector"):
+    if same(new, old_spec.get("selector")):
         return []
     return immutable("spec.selector", shown_selector(new) if new is not None else None, old_spec.get("selector"))

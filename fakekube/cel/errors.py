@@ -94,6 +94,8 @@ def _location(offset: int, starts: list[int]) -> tuple[int, int]:
     """The line from 1 and the column from 0; -1 and -1 for nowhere."""
     if offset < 0:
         return -1, -1
+    if len(starts) == 2 and starts[1] == 1:  # of a text with nothing in it
+        return 1, -1
     low, high = 0, len(starts) - 1
     while low < high - 1:
         middle = (low + high) // 2

@@ -17,7 +17,7 @@ from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
-from fakekube.schema.decode import DecodeError
+from fakekube.schema.decode import Decoded, DecodeError
 
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
@@ -67,17 +67,19 @@ def apply_of(
             raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
         try:
-            return _canonical(scope, tree, old)
+            decoded = _canonical(scope, tree, old)
         except DecodeError as error:
             why = convert_error(str(error), scope.services.definitions.schema(scope.gvk))
             raise errors.raw(
                 f"failed to convert new object ({fields.described(config)}) to proper version: unable to convert unstructured "
                 f"object to {scope.gvk}: {why}") from None
+        context.emptied = decoded.emptied
+        return decoded.tree
 
     return transform
 
 
-def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
+def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Decoded:
     """The object through its schema, its managedFields aside: these are the server's own, and
     nobody ever changes them in place. Of a custom object, what the apply left alone is the stored
     object's own, which has been there, and goes on to be shared.
@@ -88,9 +90,9 @@ def _canonical(scope: Scope, tree: Tree, old: Tree | None) -> Tree:
     managed = metadata.pop("managedFields", None)
     given: Tree = {**tree, "metadata": metadata, "kind": scope.gvk.kind, "apiVersion": scope.gvk.api_version}
     if old is not None and scope.is_custom and scope.kind.conversion is None:
-        decoded = codec.decode(given, old=old, converter=True).tree
+        decoded = codec.decode(given, old=old, converter=True)
     else:
-        decoded = codec.decode(orjson.loads(orjson.dumps(given)), converter=True).tree
+        decoded = codec.decode(orjson.loads(orjson.dumps(given)), converter=True)
     if managed is not None:
-        decoded["metadata"]["managedFields"] = managed
+        decoded.tree["metadata"]["managedFields"] = managed
     return decoded

@@ -14,6 +14,7 @@ import orjson
 
 from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.duplicates import may_repeat, merged
+from fakekube.apimachinery.empties import Emptied
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
@@ -98,12 +99,16 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
     return Parsed(merged(body), [], [], media, body, body if strict else None, cut)
 
 
-def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, media: str = "") -> Tree:
+def decode(
+    scope: Scope, request: Request, directive: str, warnings: list[str], *, media: str = "",
+    emptied: list[Emptied] | None = None,
+) -> Tree:
     """The object in a request's body, in the version that the body names, complete with kind and
     apiVersion.
 
     ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict.
-    ``media`` is the body's, where it was looked at before. Raises 400, 413 and 415.
+    ``media`` is the body's, where it was looked at before; ``emptied`` takes what was given with
+    nothing in it. Raises 400, 413 and 415.
     """
     if not media:
         media = input_type(request)
@@ -122,8 +127,8 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
     except ValueError as error:
         raise _unrecognized(expected.kind, explain(error), request.body) from None
     if request.method != "POST" or not _has_empty_overhead(gvk, tree):
-        return _decode_as(scope, gvk, tree, parsed, directive, warnings)
-    decoded = _decode_as(scope, gvk, tree, parsed._replace(spelled=None), directive, warnings)
+        return _decode_as(scope, gvk, tree, parsed, directive, warnings, emptied)
+    decoded = _decode_as(scope, gvk, tree, parsed._replace(spelled=None), directive, warnings, emptied)
     decoded["spec"]["overhead"] = {}
     return decoded
 
@@ -181,6 +186,7 @@ def interpret_custom(value: Any, expected: GroupVersionKind, body: bytes = b"") 
 
 def _decode_as(
     scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
+    emptied: list[Emptied] | None,
 ) -> Tree:
     expected = scope.gvk
     codec = scope.reader(gvk)
@@ -211,6 +217,8 @@ def _decode_as(
         )
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
+    if decoded.emptied and emptied is not None:
+        emptied[:] = decoded.emptied
     return decoded.tree
 
 

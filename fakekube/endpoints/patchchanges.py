@@ -25,6 +25,7 @@ from fakekube.endpoints.patchtexts import convert_error, custom_text, in_go_orde
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name
 from fakekube.patch import json_patch, merge_patch, strategic_merge
+from fakekube.registry.strategy import WriteContext
 from fakekube.schema.decode import BodyReader, DecodeError
 from fakekube.util.nesting import is_deep
 
@@ -46,7 +47,7 @@ def patch_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip()
 
 
-def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
+def change_of(scope: Scope, request: Request, options: WriteOptions, context: WriteContext) -> Change:
     """The change that a JSON patch, a merge patch or a strategic merge patch describes.
 
     Raises 400 for a body that is no JSON; the change raises what else is wrong, if there is an
@@ -60,14 +61,14 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
             raise errors.bad_request("invalid JSON patch") from None
         return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
     try:
-        change = _described(scope, request, gojson.Read(value, body, beyond), options, warnings)
+        change = _described(scope, request, gojson.Read(value, body, beyond), options, context)
     except APIError as error:  # upstream reads what the patch says when it has the object
         change = _refusing(error)
     return _shallow(change) if cut and patch_type(request) != JSON_PATCH else change
 
 
 def _described(
-    scope: Scope, request: Request, read: gojson.Read, options: WriteOptions, warnings: list[str],
+    scope: Scope, request: Request, read: gojson.Read, options: WriteOptions, context: WriteContext,
 ) -> Change:
     strict, (value, body, beyond, _) = options.directive != "Ignore", read
     media = patch_type(request)
@@ -77,7 +78,7 @@ def _described(
     if media == JSON_PATCH:
         found = faults_of_operations(body, operations, OPERATION_KEYS) if strict else []
         again = _Again(body, operations)
-        return _by_json_patch(scope, again, [f"json patch {text}" for text in found], options.directive, warnings)
+        return _by_json_patch(scope, again, [f"json patch {text}" for text in found], options.directive, context)
     if value is None and media == MERGE_PATCH:
         raise errors.bad_request("Invalid JSON Patch")
     if media == MERGE_PATCH and not strict and value.__class__ in (str, int, float, bool):
@@ -94,9 +95,9 @@ def _described(
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if looked_at else []
     if media == MERGE_PATCH:
         nulls = b"null" in body  # or else there is none to take out
-        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings, nulls=nulls)
+        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, context, nulls=nulls)
     else:
-        change = _by_strategic_merge(scope, _Again(body, value or {}), repeated, options.directive, warnings)
+        change = _by_strategic_merge(scope, _Again(body, value or {}), repeated, options.directive, context)
     return change
 
 
@@ -177,7 +178,7 @@ class _Again:
 
 
 def _by_json_patch(
-    scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]
+    scope: Scope, again: _Again, found: list[str], directive: str, context: WriteContext,
 ) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
@@ -196,13 +197,13 @@ def _by_json_patch(
             patched = json_patch.apply(in_go_order(old, schema), again.take())
             return custom_text(patched) if scope.is_custom else patched_text(patched, None, paths=touched)
 
-        return _decoded(scope, old, patched, show, found, directive, warnings)
+        return _decoded(scope, old, patched, show, found, directive, context)
 
     return change
 
 
 def _by_merge_patch(
-    scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str], *, nulls: bool,
+    scope: Scope, again: _Again, found: list[str], directive: str, context: WriteContext, *, nulls: bool,
 ) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
@@ -212,12 +213,12 @@ def _by_merge_patch(
             patched = merge_patch.apply(old, value, nulls=nulls)
             return custom_text(patched) if scope.is_custom else patched_text(patched, schema, merged=value)
 
-        return _decoded(scope, old, merge_patch.apply(old, again.take(), nulls=nulls), show, found, directive, warnings)
+        return _decoded(scope, old, merge_patch.apply(old, again.take(), nulls=nulls), show, found, directive, context)
 
     return change
 
 
-def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]) -> Change:
+def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive: str, context: WriteContext) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
     assert schema is not None
 
@@ -235,7 +236,7 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
             if error.reason == "Invalid":  # upstream keeps its reason to itself
                 raise APIError(error.code, error.reason, REJECTED, {}) from None
             raise APIError(error.code, error.reason, error.text) from None
-        return _decoded(scope, old, patched, lambda: value_text(whole()), found, directive, warnings, converted=True)
+        return _decoded(scope, old, patched, lambda: value_text(whole()), found, directive, context, converted=True)
 
     return change
 
@@ -270,7 +271,7 @@ def _members(path: str) -> list[str]:
 
 
 def _decoded(
-    scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
+    scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, context: WriteContext, *,
     converted: bool = False,
 ) -> Tree:
     """The patched object through its schema, less what is as it was.
@@ -290,7 +291,7 @@ def _decoded(
     if converted:  # into the endpoint's kind, whatever the patch says that it is
         tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     elif tree.get("kind") != expected.kind or tree.get("apiVersion") != expected.api_version:
-        _interpreted(scope, tree, old["metadata"]["name"], show, directive, warnings)
+        _interpreted(scope, tree, old["metadata"]["name"], show, directive, context)
     forget = bodies.asks_to_forget(tree)
     try:
         decoded = codec.decode(tree, old=old if shares else None, converter=converted)
@@ -305,9 +306,10 @@ def _decoded(
         found = found + [f"unknown field {go_quote(path)}" for path in unknown]
         if found and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
-        warnings.extend(found)
+        context.warnings.extend(found)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
+    context.emptied = decoded.emptied
     return decoded.tree
 
 
@@ -323,7 +325,7 @@ def _first_mistake(codec: BodyReader, tree: Tree, *, converted: bool) -> str:
 
 
 def _interpreted(
-    scope: Scope, tree: Tree, name: str, show: Callable[[], str], directive: str, warnings: list[str],
+    scope: Scope, tree: Tree, name: str, show: Callable[[], str], directive: str, context: WriteContext,
 ) -> None:
     """Take a patched object that is not plainly of the endpoint's kind for one, or say why that
     cannot be.
@@ -340,7 +342,7 @@ def _interpreted(
         unknown = [f"unknown field {go_quote(field)}" for field in sorted(tree) if field not in ("apiVersion", "kind")]
         if unknown and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(unknown)}")
-        warnings.extend(unknown if directive != "Ignore" else ())
+        context.warnings.extend(unknown if directive != "Ignore" else ())
         check_name("", name)
     if gvk != expected:
         codec = scope.reader(gvk)

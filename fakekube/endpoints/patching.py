@@ -61,7 +61,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
             context, namespace, info.name, transform, create=not scope.name, tracked=False
         )
     else:
-        change = change_of(scope, request, options, context.warnings)
+        change = change_of(scope, request, options, context)
         transform = _placed(scope, _existing(scope, change, info.name), namespace, info.name)
         written = await _until_it_fits(scope, info, context, namespace, info.name, transform)
     return written_answer(scope, request, form, written)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.empties import Emptied
     from fakekube.apimachinery.http import UserInfo
     from fakekube.auth.authorizer import Decision
 
@@ -27,12 +28,12 @@ class RequestInfo:
     namespace; ``warnings`` gathers what its answer will say in Warning headers,
     ``audit_annotations`` what those who looked at it say to the audit log. ``impersonator`` is who
     sent it where that is not whom it acts as. ``fault`` names what was made to go wrong with it.
-    ``dry_run`` and ``conditional`` are of a write: nothing is to be stored, and it names the
-    version of the object that it saw.
+    ``dry_run``, ``conditional`` and ``emptied`` are of a write: nothing is to be stored; it names
+    the version of the object that it saw; what it gave with nothing in it, and decoding took out.
     """
 
     __slots__ = (
-        "audit_annotations", "conditional", "decision", "dry_run", "fault", "field_selector", "group",
+        "audit_annotations", "conditional", "decision", "dry_run", "emptied", "fault", "field_selector", "group",
         "impersonation_constraint", "impersonator", "is_resource", "label_selector", "name", "namespace", "namespaced",
         "parts", "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
     )
@@ -44,6 +45,7 @@ class RequestInfo:
         self.field_selector = self.label_selector = ""  # of a collection
         self.parts: list[str] = []
         self.warnings: list[str] = []  # for Warning headers, of an error too
+        self.emptied: list[Emptied] = []
         self.audit_annotations: dict[str, str] = {}
         self.impersonator: UserInfo | None = None
         self.impersonation_constraint = ""  # the verb by which somebody acts as another

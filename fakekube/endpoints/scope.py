@@ -135,7 +135,7 @@ class Scope:
         context = WriteContext(
             services.cluster, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
             subresource=self.name,
-            warnings=info.warnings, audit_annotations=info.audit_annotations,
+            warnings=info.warnings, emptied=info.emptied, audit_annotations=info.audit_annotations,
         )
         if options is not None:
             info.dry_run = context.dry_run = options.dry_run

@@ -85,7 +85,7 @@ async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Resp
     if is_apply:
         change: Change = applying.apply_of(scope, request, options, context, _fields(scope))
     else:
-        change = _owned(scope, context, change_of(scope, request, options, info.warnings))
+        change = _owned(scope, context, change_of(scope, request, options, context))
 
     def placed(present: Tree) -> Tree:
         result = change(present)

@@ -25,7 +25,7 @@ async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     media = bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
-    tree = bodies.decode(scope, request, options.directive, info.warnings, media=media)
+    tree = bodies.decode(scope, request, options.directive, info.warnings, media=media, emptied=info.emptied)
     context = scope.context(info, request, "CREATE", options)
     written = await scope.store.create(context, info.namespace if scope.kind.namespaced else "", tree)
     return written_answer(scope, request, form, written)
@@ -36,7 +36,7 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
     form = scope.negotiate(request)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
-    tree: Tree | None = bodies.decode(scope, request, options.directive, info.warnings)
+    tree: Tree | None = bodies.decode(scope, request, options.directive, info.warnings, emptied=info.emptied)
     namespace = info.namespace if scope.kind.namespaced else ""
     assert tree is not None
     check_place(scope, tree, namespace, info.name)

@@ -99,6 +99,17 @@ def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
     return found + _standard_finalizers(meta, kind)
 
 
+def validate_path_segments(obj: Tree, kind: Kind) -> list[FieldError]:
+    """What every name must be, of a new object with which nothing else is wrong; most kinds have
+    rules of their own that ask for more.
+    """
+    meta = obj["metadata"]
+    if kind.name_rule != "any":
+        return _generate_name(meta, "path_segment") if "generateName" in meta else []
+    name = meta.get("name", "")
+    return _generate_name(meta, "path_segment") + field_errors.complaints("metadata.name", name, names.path_segment(name))
+
+
 def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteContext) -> list[FieldError]:
     """What is wrong with the metadata of a changed object. ``restore`` has run.
 

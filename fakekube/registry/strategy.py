@@ -7,12 +7,13 @@ Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion
 declares.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import orjson
 
+from fakekube.apimachinery.empties import Emptied
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
@@ -83,6 +84,8 @@ class WriteContext:
     of_collection: bool = False  # one of many that are deleted: admission is not told its name
     # what the audit log says of the request, by key
     audit_annotations: dict[str, str] = field(default_factory=dict)
+    # lists and maps with nothing in them that were given, see ``apimachinery/empties.py``
+    emptied: Sequence[Emptied] = ()
     # what expressions may take before others on the loop have their turn
     _turn: Turn | None = None
 
@@ -137,12 +140,18 @@ class Strategy:
 
     deletes_by_itself = False
     """Whether the kind's own endpoint sees to preconditions of deletes, in storage's words."""
+    empties_count = False
+    """Whether a list or a map with nothing in it, where storage has none, is a change of the spec:
+    upstream's strategy compares by ``reflect.DeepEqual``.
+    """
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Fill what is absent, right after decoding: on create, on update and on a patch's result.
 
         Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has
-        passed the schema: every field has its type, null and unknown fields are gone.
+        passed the schema: every field has its type, null and unknown fields are gone, and so are
+        lists and maps with nothing in them that storage does not keep. The hooks that prepare and
+        validate see the latter, as upstream's do.
         """
 
     def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from fakekube.apimachinery import errors, strconv, validation
+from fakekube.apimachinery import empties, errors, strconv, validation
+from fakekube.apimachinery.empties import Place
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import Access, forbidden
 from fakekube.registry import metadata as objectmeta
@@ -48,6 +49,7 @@ class Write(Attributes):
     asked_revision: str = ""  # the resourceVersion in the body of a create
     conditional: bool = False  # the caller named the version that it saw
     system_fields: tuple[str, str] = ("", "")  # uid and creationTimestamp of a new object
+    put_back: Sequence[Place] = ()  # what was given with nothing in it, as long as it is there
 
     @property
     def tree(self) -> Tree:
@@ -178,17 +180,29 @@ def authorize_create(rules: WriteRules, write: Write) -> None:
 def prepare_new(rules: WriteRules, write: Write) -> None:
     """Clear what a client may not set, set what the kind has from the start."""
     obj = write.tree
+    if write.ctx.emptied:
+        _put_back(write)
     if rules.kind.tracks_generation:
         obj["metadata"]["generation"] = 1
     rules.strategy.prepare_for_create(obj, write.ctx)
+
+
+def _put_back(write: Write) -> None:
+    """Put back what decoding took out, until the object is validated: its metadata's aside, since
+    nothing looks at that.
+    """
+    given = [each for each in write.ctx.emptied if each.path[0] != "metadata"]
+    write.put_back = empties.put_back(write.tree, write.old, given)
 
 
 def validate_new(rules: WriteRules, write: Write) -> None:
     """Everything that can be wrong with a new object. Raises Invalid."""
     obj, strategy, ctx = write.tree, rules.strategy, write.ctx
     found = strategy.validate_create(obj, objectmeta.validate_object_meta(obj, rules.kind), ctx)
+    found = found or objectmeta.validate_path_segments(obj, rules.kind)
     if found:
         _refuse(rules, write, found)
+    empties.take_out(write.put_back)
     for text in strategy.warnings(obj, None, ctx):
         ctx.warn(text)
     strategy.canonicalize(obj)
@@ -255,6 +269,8 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
     """Put back what this endpoint may not change, and count the generation."""
     obj, old, ctx, kind = write.tree, write.old, write.ctx, rules.kind
     assert old is not None, "an update has seen an object"
+    if ctx.emptied:
+        _put_back(write)
     meta, old_meta = obj["metadata"], old["metadata"]
     objectmeta.restore(meta, old_meta)
     if not ctx.dry_run:  # what is stored has none
@@ -266,9 +282,16 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
         strategy.prepare_for_status_update(obj, old, ctx)
     else:
         strategy.prepare_for_update(obj, old, ctx)
-        if kind.tracks_generation and strategy.spec_changed(obj, old):
-            meta["generation"] = old_meta.get("generation", 0) + 1
-    meta.setdefault("uid", old_meta["uid"])
+        if kind.tracks_generation and (strategy.spec_changed(obj, old) or _empties_count(strategy, write)):
+            obj["metadata"]["generation"] = old_meta.get("generation", 0) + 1
+    obj["metadata"].setdefault("uid", old_meta["uid"])  # a strategy may have put other metadata in place
+
+
+def _empties_count(strategy: Strategy, write: Write) -> bool:
+    """Whether something with nothing in it changes the spec: neither the old object nor a default
+    has anything there. Kinds that count it have no status.
+    """
+    return strategy.empties_count and bool(write.put_back)
 
 
 def validate_changed(rules: WriteRules, write: Write) -> None:
@@ -280,6 +303,7 @@ def validate_changed(rules: WriteRules, write: Write) -> None:
     found = objectmeta.validate_object_meta_update(obj, old, rules.kind, ctx) + check(obj, old, ctx)
     if found:
         _refuse(rules, write, found)
+    empties.take_out(write.put_back)
     if not of_status:
         for text in strategy.warnings(obj, old, ctx):
             ctx.warn(text)

@@ -5,15 +5,34 @@ See ``scalars`` for what the two paths of a shape are for.
 A struct learns its fields on first use: definitions refer to each other, some to themselves, and a
 server that never meets a volume of some kind never builds a reader for it.
 
+Lists and maps with nothing in them that storage does not keep are taken out; ``TAKEN`` has them,
+see ``fakekube/apimachinery/empties.py``.
+
 Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.scalars import Acceptor, ChangeAcceptor, Shape, Text, any_text, filled_text
 from fakekube.schema.walk import DecodeError, Walk
+
+
+class Taken(threading.local):
+    """What the reading that is going on in this thread has taken out: the object that held it, the
+    key, whether it was a list.
+
+    A reading is one step, which nothing interrupts; whoever begins one sees to it that this is
+    empty. It is no argument of the readers, since these are called for each value.
+    """
+
+    def __init__(self) -> None:
+        self.places: list[tuple[Tree, str, bool]] = []
+
+
+TAKEN = Taken()
 
 
 class ListOf(Shape):
@@ -134,7 +153,7 @@ def _complete(tree: Tree, empty: Sequence[str], missing: Sequence[Always]) -> bo
     printed comes.
     """
     for key in empty:
-        del tree[key]
+        TAKEN.places.append((tree, key, tree.pop(key).__class__ is list))
     for name, make in missing:
         if name not in tree:
             tree[name] = make()
@@ -298,6 +317,8 @@ class Struct(Shape):
                 value = given[name]
                 if not (field.omitted_when_empty and not value):
                     out[name] = value
+                elif isinstance(field.shape, ListOf | MapOf):
+                    TAKEN.places.append((out, name, value.__class__ is list))
             elif field.printed_when_missing:
                 out[name] = None if field.pointer else field.shape.zero()
         return out

@@ -11,12 +11,15 @@ quick test passes.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from fakekube.apimachinery import empties
 from fakekube.apimachinery.duplicates import Members
+from fakekube.apimachinery.empties import Emptied
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
+from fakekube.schema.composites import TAKEN
 from fakekube.schema.structural import Schema
 from fakekube.schema.walk import ConverterWalk, DecodeError, NumberText, StrictWalk, Walk
 
@@ -25,11 +28,13 @@ __all__ = ["BodyReader", "Codec", "DecodeError", "Decoded"]
 
 
 class Decoded(NamedTuple):
-    """A decoded body, and the paths of the fields its kind does not have, in the order of the body.
+    """A decoded body, the paths of the fields its kind does not have, in the order of the body, and
+    the lists and maps with nothing in them that were taken out.
     """
 
     tree: Tree
     unknown: list[str]
+    emptied: Sequence[Emptied] = ()
 
 
 class BodyReader(Protocol):
@@ -70,8 +75,14 @@ class Codec:
         looked at again, and never changed. ``converter`` says that upstream's converter reads the
         tree, which makes numbers fit. Raises DecodeError with Go's text.
         """
+        taken = TAKEN.places
+        if taken:  # by a reading that came to nothing
+            taken.clear()
         if self._accept(tree) if old is None else self._accept_change(tree, old):
-            return Decoded(tree, [])
+            return Decoded(tree, [], empties.places(tree, taken)) if taken else Decoded(tree, [])
+        for holder, key, is_list in taken:
+            holder[key] = [] if is_list else {}
+        taken.clear()
         walk = ConverterWalk() if converter else Walk()
         try:
             result = self._shape.read(tree, walk)
@@ -81,10 +92,11 @@ class Codec:
             walk.error = str(error)
         if walk.inexact and body is not None:
             walk = Walk()
+            taken.clear()
             result = self._shape.read(_as_spelled(body), walk)
         if walk.error is not None:
             raise DecodeError(walk.error)
-        return Decoded(result, walk.unknown)
+        return Decoded(result, walk.unknown, empties.places(result, taken))
 
     def strict(self, body: bytes) -> list[str]:
         """What a strict reader says of JSON that gives keys twice: unknown and repeated fields, in

@@ -26,6 +26,8 @@ SIDE_EFFECTS, REVIEW_VERSIONS = ("None", "NoneOnDryRun"), ("v1", "v1beta1")
 class WebhookConfigurationStrategy(Strategy):
     """What is particular to both kinds of configuration."""
 
+    empties_count = True
+
     def __init__(self, *, mutating: bool) -> None:
         self.mutating = mutating
 

@@ -6,6 +6,7 @@ that apps/v1 shows as an annotation.
 """
 
 from fakekube.apimachinery import field_errors, validation
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative_fields
@@ -59,7 +60,7 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_update(obj, old, ctx)
-        changed = obj["spec"]["template"] != old["spec"]["template"]
+        changed = not same(obj["spec"]["template"], old["spec"]["template"])
         _set_template_generation(obj, _template_generation(old) + changed)
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
@@ -82,12 +83,12 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
         return found + nonnegative_fields(spec, "spec", "revisionHistoryLimit")
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        if obj["spec"] == old["spec"]:
+        if same(obj["spec"], old["spec"]):
             return []
         return workloads.immutable_selector(obj["spec"], old["spec"]) + self.validate(obj, ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
-        if old is not None and obj["spec"]["template"] == old["spec"]["template"]:
+        if old is not None and same(obj["spec"]["template"], old["spec"]["template"]):
             return []
         return template_warnings(obj["spec"]["template"], "spec.template")
 

@@ -5,6 +5,7 @@ pkg/apis/apps/v1/defaults.go.
 """
 
 from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative_fields
@@ -45,13 +46,13 @@ class DeploymentStrategy(workloads.WorkloadStrategy):
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        if obj["spec"] == old["spec"]:
+        if same(obj["spec"], old["spec"]):
             return []
         return self.validate(obj, ctx) + workloads.immutable_selector(obj["spec"], old["spec"])
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         before, now = old["metadata"].get("annotations", {}), obj["metadata"].get("annotations", {})
-        return bool(obj["spec"] != old["spec"] or now != before)
+        return not same(obj["spec"], old["spec"]) or now != before
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_status_update(obj, old, ctx)

@@ -1,5 +1,6 @@
 """ReplicaSets. Upstream: pkg/registry/apps/replicaset/strategy.go and pkg/apis/apps/validation."""
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import nonnegative_fields
@@ -31,7 +32,7 @@ class ReplicaSetStrategy(workloads.WorkloadStrategy):
         return found + workloads.validate_selected_template(spec, "ReplicaSet", "invalid label selector", ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        if obj["spec"] == old["spec"]:
+        if same(obj["spec"], old["spec"]):
             return []
         return self.validate(obj, ctx) + workloads.immutable_selector(obj["spec"], old["spec"])
 

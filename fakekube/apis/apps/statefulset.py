@@ -4,6 +4,7 @@ Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/validation an
 """
 
 from fakekube.apimachinery import field_errors, names, validation
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import DECLARATIVE_SINCE, immutable, nonnegative_fields, one_of
@@ -80,16 +81,16 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
-        if spec == old_spec:
+        if same(spec, old_spec):
             return []
         found = _spec(spec, ctx, new=False)
         if ctx.minor < DECLARATIVE_SINCE:
             kept = {name: value for name, value in spec.items() if name not in MUTABLE}
-            same = kept == {name: value for name, value in old_spec.items() if name not in MUTABLE}
-            return found if same else [*found, field_errors.forbidden("spec", FIXED)]
+            alike = same(kept, {name: value for name, value in old_spec.items() if name not in MUTABLE})
+            return found if alike else [*found, field_errors.forbidden("spec", FIXED)]
         found += workloads.immutable_selector(spec, old_spec)
         claims, old_claims = spec.get("volumeClaimTemplates"), old_spec.get("volumeClaimTemplates")
-        if claims != old_claims:
+        if not same(claims, old_claims):
             shown = internal("[]PersistentVolumeClaim", claims)
             found.append(field_errors.invalid("spec.volumeClaimTemplates", shown, validation.IMMUTABLE))
         for name in ("serviceName", "podManagementPolicy"):

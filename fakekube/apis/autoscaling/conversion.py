@@ -216,7 +216,8 @@ def _source_to_v1(source: str, body: Tree, values: Tree, side: str) -> Tree:
         converted.setdefault(f"{side}Value", "0")
     if source == "pods":
         converted.setdefault(f"{side}AverageValue", "0")
-    return converted
+    order = ("target", "metricName", "metricSelector", f"{side}Value", f"{side}AverageValue", "selector", "averageValue")
+    return {name: converted[name] for name in order if name in converted}
 
 
 def _source_from_v1(source: str, body: Tree, side: str) -> Tree:

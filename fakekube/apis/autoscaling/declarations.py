@@ -24,7 +24,7 @@ GROUP = Group(
                     "v1",
                     to_stored=late.convert("autoscaling.conversion:to_v2"),
                     from_stored=late.convert("autoscaling.conversion:from_v2"),
-                    strategy=late.strategy("autoscaling.horizontalpodautoscaler"),
+                    strategy=late.strategy("autoscaling.v1"),
                 ),
                 Served("v2beta2", until=25, on=True, deprecated=Deprecated(23, 26, "autoscaling/v2")),
             ),

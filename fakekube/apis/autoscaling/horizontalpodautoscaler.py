@@ -1,8 +1,7 @@
-"""HorizontalPodAutoscalers, in both versions: v1 knows the share of cpu alone, the rest travels in
-annotations.
+"""HorizontalPodAutoscalers, as they are stored; ``v1`` beside this module has the older version.
 
 Upstream: pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go,
-pkg/apis/autoscaling/{v1,v2}/defaults.go and pkg/apis/autoscaling/validation.
+pkg/apis/autoscaling/v2/defaults.go and pkg/apis/autoscaling/validation.
 """
 
 from typing import Any
@@ -15,8 +14,6 @@ from fakekube.apis.autoscaling.metrics import validate_metrics, validate_referen
 from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.registry.strategy import WriteContext
 
-V1 = "autoscaling/v1"
-METRICS_ANNOTATION = "autoscaling.alpha.kubernetes.io/metrics"
 CPU_SHARE = 80
 MAX_PERIOD_SECONDS = 1800
 MAXIMUM_REQUIRED_SINCE = 36  # the minor number of the release that tells no maximum from a bad one
@@ -47,10 +44,6 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
-        if obj.get("apiVersion") == V1:
-            if METRICS_ANNOTATION not in obj["metadata"].get("annotations", ()):
-                spec.setdefault("targetCPUUtilizationPercentage", CPU_SHARE)
-            return
         if not spec.get("metrics"):
             spec["metrics"] = [_default_metric()]
         if "behavior" in spec:
@@ -59,14 +52,11 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
             behavior["scaleDown"] = _scale_down() | _given(behavior.get("scaleDown"))
 
     def new_status(self, obj: Tree, ctx: WriteContext) -> Tree | None:
-        if obj.get("apiVersion") == V1:
-            return {"currentReplicas": 0, "desiredReplicas": 0}
         return {"currentMetrics": None, "desiredReplicas": 0}
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""
-        if obj.get("apiVersion") != V1:
-            stored_as_null(obj, "status", "currentMetrics")
+        stored_as_null(obj, "status", "currentMetrics")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1, ctx)
@@ -102,10 +92,6 @@ def _spec(obj: Tree, least: int, ctx: WriteContext, *, needs_group: bool = True)
     needs_group = needs_group and target.get("kind") != "ReplicationController"
     found += validate_reference(target, "spec.scaleTargetRef", needs_group=needs_group)
     metrics = spec.get("metrics") or []
-    share = spec.get("targetCPUUtilizationPercentage")
-    if obj.get("apiVersion") == V1 and share is not None:
-        target = {"type": "Utilization", "averageUtilization": share}
-        metrics = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
     found += validate_metrics(metrics, minimum, "spec.metrics")
     for name in ("scaleUp", "scaleDown"):
         rules = (spec.get("behavior") or {}).get(name)

@@ -138,6 +138,6 @@ def validate_reference(reference: Tree, path: str, *, needs_group: bool = False)
     if version.count("/") > 1:
         what = f"unexpected GroupVersion string: {version}"
         found.append(field_errors.invalid(f"{path}.apiVersion", version, what))
-    elif needs_group and not version.partition("/")[2]:
+    elif needs_group and ("/" not in version or version.startswith("/")):
         found.append(field_errors.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group"))
     return found

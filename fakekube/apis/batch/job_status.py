@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import OMITTED, FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, nonnegative_fields
@@ -114,7 +115,7 @@ def _agreement(spec: Tree, status: Tree, old_status: Tree, state: _State, before
 
 def _differs(status: Tree, old_status: Tree, *fields: str) -> bool:
     for field in fields:  # noqa: SIM110 - every write asks this often, and a generator costs more than the answer
-        if status.get(field) != old_status.get(field):
+        if not same(status.get(field), old_status.get(field)):
             return True
     return False
 

@@ -226,14 +226,14 @@ def _completions(new: Any, old: Any, spec: Tree, *, elastic: bool) -> list[Field
     path = "spec.completions"
     if spec.get("completionMode") != "Indexed" or not elastic:
         return immutable(path, new, old)
-    if new == old or new is None or new == spec.get("parallelism"):
+    if same(new, old) or new is None or new == spec.get("parallelism"):
         return []
     return [field_errors.invalid(path, new, "can only be modified in tandem with spec.parallelism")]
 
 
 def _template(spec: Tree, old: Tree, *, scheduling: bool, resources: bool) -> list[FieldError]:
     new_template, old_template = spec["template"], old["template"]
-    if new_template == old_template:
+    if same(new_template, old_template):
         return []
     if scheduling:
         old_template = _with_directives(old_template, new_template)

@@ -25,7 +25,7 @@ GROUP = Group(
             printer=late.printer("certificates.printers:CERTIFICATE_SIGNING_REQUEST"),
             namespaced=False,
             short_names=("csr",),
-            name_rule="path_segment",
+            name_rule="any",
             subresources=(
                 Sub("approval", table=False, strategy=late.strategy("certificates.certificatesigningrequest:APPROVAL")),
                 STATUS,

@@ -4,6 +4,7 @@ Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/c
 """
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, index, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings, legacy_ip, special_ip
@@ -33,7 +34,7 @@ class EndpointsStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What did not change passes."""
-        return [] if obj.get("subsets") == old.get("subsets") else self.validate(obj, ctx)
+        return [] if same(obj.get("subsets"), old.get("subsets")) else self.validate(obj, ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """Addresses that should be written otherwise."""

@@ -244,7 +244,7 @@ def _affinity(new: Tree | None, before: Tree) -> list[FieldError]:
 
 def _is_renewed(term: Tree, old: Tree) -> bool:
     requirements, before = term.get("matchExpressions") or [], old.get("matchExpressions") or []
-    return term.get("matchFields") == old.get("matchFields") and len(requirements) == len(before) and all(
+    return same(term.get("matchFields"), old.get("matchFields")) and len(requirements) == len(before) and all(
         each in (was, {**was, "key": RENEWED_LABELS.get(was.get("key", ""), was.get("key"))})
         for each, was in zip(requirements, before, strict=True))
 

@@ -6,6 +6,7 @@ about an immutable spec.
 """
 
 from fakekube.apimachinery import names, quantity
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import immutable, label_selector, one_of
@@ -225,7 +226,7 @@ def _changes(obj: Tree, old: Tree) -> list[FieldError]:
     annotations = [(tree["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "") for tree in (obj, old)]
     if annotations[0] != annotations[1]:
         found += immutable(child("metadata.annotations", CLASS_ANNOTATION), annotations[0], annotations[1])
-    if _compared(new, before, bound) != _compared(before, before, bound):
+    if not same(_compared(new, before, bound), _compared(before, before, bound)):
         found.append(forbidden("spec", f"{FROZEN}\n{changed_lines(KIND, *_shown(new, before, bound))}"))
     sizes = [_storage(spec) for spec in (new, before)]
     if sizes[0] < sizes[1]:

@@ -5,6 +5,7 @@ out: volumes that grow with a gate that is off.
 """
 
 from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
@@ -99,7 +100,7 @@ def _pod_level(new: Tree | None, old: Tree) -> list[FieldError]:
     if new is None:
         return [field_errors.forbidden("spec.resources", "pod-level resources cannot be removed")]
     found = _removed(new, old, "spec.resources", "pod-level resource")
-    if _without_resizable(new) != _without_resizable(old):
+    if not same(_without_resizable(new), _without_resizable(old)):
         found.append(field_errors.forbidden("spec", f"{ONLY_RESOURCES} at pod-level"))
     return found
 
@@ -138,13 +139,13 @@ def _containers(spec: Tree, old_spec: Tree) -> list[FieldError]:
     for field in CONTAINER_LISTS:
         for position, old in enumerate(old_spec.get(field) or ()):
             new, here = spec[field][position], f"spec.{field}[{position}]"
-            same = {**new, "resources": _without_resizable(new.get("resources", {}))} == {
-                **old, "resources": _without_resizable(old.get("resources", {}))}
-            if not same:
+            munged, before = (
+                {**each, "resources": _without_resizable(each.get("resources", {}))} for each in (new, old))
+            if not same(munged, before):
                 regular = field == "containers"
                 what = ONLY_RESOURCES if regular else ONLY_INIT_RESOURCES
                 found.append(field_errors.forbidden("spec" if regular else here, what))
-            if field == "initContainers" and new != old and not is_sidecar(new):
+            if field == "initContainers" and not same(new, old) and not is_sidecar(new):
                 policies = new.get("resizePolicy", ())
                 given = [policy for policy in policies if policy.get("restartPolicy") == "RestartContainer"]
                 found += [field_errors.forbidden(here, NO_RESTART) for _ in given]

@@ -20,6 +20,10 @@ STATUS_LISTS = (
 BOUND = "may not be set on pods that are already bound to a node"
 NOT_AGAIN = "may not be transitioned to non-terminated state"
 ONE_OF_EACH = "may specify no more than one IP for each IP family"
+NO_CONTAINER = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
+NO_REQUEST = (
+    "must match the extended resource name of an entry in spec.initContainers.resources.requests or "
+    "spec.containers.resources.requests")
 NEGATIVE_GENERATION = "must be a non-negative integer"
 
 
@@ -79,11 +83,34 @@ def validate_status_update(pod: Tree, old: Tree) -> list[FieldError]:
         found += restarted
     if statuses := status.get("resourceClaimStatuses"):
         found += _claims(statuses, spec, "status.resourceClaimStatuses")
+    if (extended := status.get("extendedResourceClaimStatus")) is not None:
+        found += _extended_claim(extended, spec, "status.extendedResourceClaimStatus")
     return found + _addresses(status, old_status, "podIP") + _addresses(status, old_status, "hostIP")
 
 
 def _containers(spec: Tree) -> list[Tree]:
     return [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+
+
+def _extended_claim(status: Tree, spec: Tree, path: str) -> list[FieldError]:
+    """The claim that was made for a pod's extended resources, and which request of it is for which.
+    """
+    containers = {each.get("name", ""): each for each in [*(spec.get("initContainers") or ()), *spec["containers"]]}
+    mappings, fields = status.get("requestMappings") or [], ("containerName", "resourceName", "requestName")
+    keys = [tuple(mapping.get(name, "") for name in fields) for mapping in mappings]
+    again = field_errors.repetitions(keys)
+    found = [] if mappings else [field_errors.required(f"{path}.requestMappings", "at least one request mapping is required")]
+    for position, (container, resource, request) in enumerate(keys):
+        here = f"{path}.requestMappings[{position}]"
+        if container not in containers:
+            found.append(field_errors.invalid(f"{here}.containerName", container, NO_CONTAINER))
+        elif resource not in (containers[container].get("resources") or {}).get("requests", ()):
+            found.append(field_errors.invalid(f"{here}.resourceName", resource, NO_REQUEST))
+        found += complaints(f"{path}.requestName", request, names.dns1123_label(request))
+        if position in again:
+            found += [field_errors.duplicate(f"{here}.{name}", value) for name, value in zip(fields, keys[position], strict=True)]
+    claim, where = status.get("resourceClaimName", ""), f"{path}.resourceClaimName"
+    return found + (complaints(where, claim, names.dns1123_subdomain(claim)) if claim else [field_errors.required(where)])
 
 
 def _restarts_everything(container: Tree) -> bool:

@@ -6,6 +6,7 @@ pkg/apis/core/validation/validation.go and the strategies in pkg/registry/core/p
 """
 
 from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
@@ -118,6 +119,8 @@ def _rest(spec: Tree, old_spec: Tree) -> list[FieldError]:
                 {**container, "image": old.get("image", "")}
                 for container, old in zip(spec[field], old_spec[field], strict=True)
             ]
+        else:  # upstream makes the lists anew
+            munged.pop(field, None)
     for field in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         _take(munged, old_spec, field)
     if old_spec.get("terminationGracePeriodSeconds", 0) < 0 and munged.get("terminationGracePeriodSeconds") == 1:
@@ -127,7 +130,7 @@ def _rest(spec: Tree, old_spec: Tree) -> list[FieldError]:
         found += _node_selector(munged.get("nodeSelector", {}), old_spec.get("nodeSelector", {}))
         _take(munged, old_spec, "nodeSelector")
         found += _node_affinity(munged, old_spec)
-    if munged != old_spec:
+    if not same(munged, old_spec):
         what = f"pod updates may not change fields other than {','.join(UPDATABLE)}\n{changed_lines('PodSpec', old_spec, munged)}"
         found.append(field_errors.forbidden("spec", what))
     return found
@@ -150,7 +153,7 @@ def _node_affinity(munged: Tree, old_spec: Tree) -> list[FieldError]:
     """What a gated pod may do to its node affinity; ``munged`` gets the old one."""
     affinity, old_affinity = munged.get("affinity"), old_spec.get("affinity")
     new, old = (affinity or {}).get("nodeAffinity"), (old_affinity or {}).get("nodeAffinity")
-    if new == old:
+    if same(new, old):
         return []
     others = {name: value for name, value in (affinity or {}).items() if name != "nodeAffinity"}
     if old is not None:
@@ -174,7 +177,7 @@ def _only_adds(new: Tree, old: Tree) -> bool:
     parts = [(new.get(name, []), old.get(name, [])) for name in ("matchExpressions", "matchFields")]
     if not any(before for _, before in parts):
         return not any(after for after, _ in parts)
-    return all(after[:len(before)] == before for after, before in parts)
+    return all(same(after[:len(before)], before) for after, before in parts)
 
 
 def keep_all_but_spec(obj: Tree, old: Tree) -> None:
@@ -204,7 +207,7 @@ class EphemeralContainersStrategy(Strategy):
         present = {container.get("name"): container for container in obj["spec"].get("ephemeralContainers", ())}
         for container in old["spec"].get("ephemeralContainers", ()):
             name = container["name"]
-            if present.get(name) == container:
+            if same(present.get(name), container):
                 continue
             what = f"existing ephemeral containers {field_errors.go_quote(name)} may not be "
             now = present.get(name)

@@ -17,6 +17,7 @@ SPEC_FIELDS = {
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",
 }
+FILES_OF = frozenset(("secret", "configMap", "downwardAPI", "projected"))
 MOUNT_FIELD = "bindMountOptions"
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
 HOOKS = ("postStart", "preStop")
@@ -48,6 +49,33 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
         for volume in spec["volumes"]:
             if "emptyDir" in volume and "mode" in volume["emptyDir"] and not gate("EmptyDirVolumeMode"):
                 del volume["emptyDir"]["mode"]
+        if not gate("AtomicWriteVolumeUserFields"):
+            _drop_users(spec, before)
+
+
+def _drop_users(spec: Tree, before: Tree) -> None:
+    found = _users(spec["volumes"])
+    if found and not _users(before.get("volumes") or ()):
+        for holder, field in found:
+            del holder[field]
+
+
+def _users(volumes: Sequence[Tree]) -> list[tuple[Tree, str]]:
+    """What says to whom files of a volume belong, and in which field."""
+    found: list[tuple[Tree, str]] = []
+    for volume in volumes:
+        for name, files in volume.items():
+            if name not in FILES_OF:
+                continue
+            if "defaultUser" in files:
+                found.append((files, "defaultUser"))
+            sources = (files.get("sources") or ()) if name == "projected" else ({name: files},)
+            for part in [part for source in sources for part in source.values()]:
+                if "user" in part:
+                    found.append((part, "user"))
+                if "items" in part:
+                    found += [(item, "user") for item in part["items"] if "user" in item]
+    return found
 
 
 def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:

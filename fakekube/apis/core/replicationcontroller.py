@@ -58,7 +58,7 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
         """The form of the name is a declarative rule's."""
-        return declared_form_of_name(of_metadata) + self.validate(obj, ctx)
+        return declared_form_of_name(of_metadata, ctx.minor) + self.validate(obj, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         found = self._spec(obj, ctx)

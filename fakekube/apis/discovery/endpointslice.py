@@ -5,6 +5,7 @@ pkg/registry/discovery/endpointslice.
 """
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
@@ -69,7 +70,7 @@ class EndpointSliceStrategy(Strategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; unchanged endpoints pass, the type stays."""
         strict = ctx.cluster.gate("StrictIPCIDRValidation")
-        endpoints = [] if obj.get("endpoints") == old.get("endpoints") else _endpoints(obj, strict=strict)
+        endpoints = [] if same(obj.get("endpoints"), old.get("endpoints")) else _endpoints(obj, strict=strict)
         kept = declared_immutable("addressType", obj.get("addressType", ""), old.get("addressType", ""))
         # declarative rules look no further at a value that may not change
         kind = [error._replace(declared=False) for error in _type(obj)] if kept else _type(obj)

@@ -70,7 +70,7 @@ def _ingress(obj: Tree) -> list[Tree]:
 def _spec(spec: Tree) -> list[FieldError]:
     found: list[FieldError] = []
     if not spec.get("rules") and "defaultBackend" not in spec:
-        found.append(invalid("spec", None, "either `defaultBackend` or `rules` must be specified"))
+        found.append(invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified"))
     if "defaultBackend" in spec:
         found += _backend("spec.defaultBackend", spec["defaultBackend"])
     for number, rule in enumerate(spec.get("rules") or ()):

@@ -27,6 +27,8 @@ def _rules(spec: Tree) -> Iterator[tuple[str, str, Tree]]:
 class NetworkPolicyStrategy(Strategy):
     """What is particular to NetworkPolicies."""
 
+    empties_count = True
+
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Ports speak TCP; what is not said to be a policy for egress is one for ingress."""
         spec = obj.setdefault("spec", {})

@@ -21,7 +21,7 @@ class DeviceClassStrategy(Strategy):
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
         """The form of the name is a declarative rule's."""
-        return declared_form_of_name(of_metadata) + _errors(obj, ctx.cluster)
+        return declared_form_of_name(of_metadata, ctx.minor) + _errors(obj, ctx.cluster)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """Selectors that are as before were good before."""

@@ -11,6 +11,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
+    declared,
     duplicate,
     forbidden,
     index,
@@ -32,6 +33,11 @@ NO_ADMIN = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on
 ATTRIBUTES, MODES = ("matchAttribute", "distinctAttribute"), ("All", "ExactCount")
 ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+ORDER = (
+    "name", "exactly", "firstAvailable", "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations",
+    "capacity", "derivedAttributes", "key", "operator", "value", "effect", "tolerationSeconds")
+"""Fields of requests, and of what is in them, as Go's types have them."""
+OPERATORS = ("Equal", "Exists")
 EFFECTS = ("NoExecute", "NoSchedule", "None")
 
 
@@ -60,12 +66,27 @@ def admin_errors(devices: Tree, namespace: str, cluster: Cluster) -> list[FieldE
     """
     for number, request in enumerate(devices.get("requests") or ()):
         if (request.get("exactly") or {}).get("adminAccess"):
-            found = cluster.lookup("", "namespaces", "", namespace) or {"metadata": {}}
-            if (found["metadata"].get("labels") or {}).get(ADMIN_LABEL) == "true":
+            if _grants_access(namespace, cluster):
                 return []
             # Also for templates, whose requests lie deeper.
             return [forbidden(child(index("spec.devices.requests", number), "adminAccess"), NO_ADMIN)]
     return []
+
+
+def admin_status_errors(results: list[Tree], before: list[Tree], claim: Tree, cluster: Cluster) -> list[FieldError]:
+    """The same for the first device that is newly allocated with such access."""
+    if any(result.get("adminAccess") for result in before):
+        return []
+    for number, result in enumerate(results):
+        if result.get("adminAccess"):
+            where = child(index("status.allocation.devices.results", number), "adminAccess")
+            return [] if _grants_access(claim["metadata"].get("namespace", ""), cluster) else [forbidden(where, NO_ADMIN)]
+    return []
+
+
+def _grants_access(namespace: str, cluster: Cluster) -> bool:
+    found = cluster.lookup("", "namespaces", "", namespace) or {"metadata": {}}
+    return bool((found["metadata"].get("labels") or {}).get(ADMIN_LABEL) == "true")
 
 
 def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[FieldError]:
@@ -80,7 +101,7 @@ def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[Fie
         found.append(too_many(where, len(requests), MAX_REQUESTS))
     for number, request in enumerate(requests):
         found += _request(index(where, number), request, cluster)
-    known = [name for request in requests for name in _names(request)]
+    known = request_names(devices)
     constraints = devices.get("constraints") or []
     if len(constraints) > MAX_CONSTRAINTS:
         found.append(too_many(child(path, "constraints"), len(constraints), MAX_CONSTRAINTS))
@@ -92,7 +113,7 @@ def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[Fie
     for number, config in enumerate(configs):
         here = index(child(path, "config"), number)
         for each, name in enumerate(config.get("requests") or ()):
-            found += _reference(index(child(here, "requests"), each), name, known)
+            found += reference_errors(index(child(here, "requests"), each), name, known)
         found += _config(here, config)
     found += _repeated(where, requests)
     for number, request in enumerate(requests):
@@ -100,11 +121,16 @@ def device_errors(path: str, devices: Tree, cluster: Cluster | None) -> list[Fie
     for number, constraint in enumerate(constraints):
         here = index(child(path, "constraints"), number)
         found += _repeated(child(here, "requests"), constraint.get("requests") or [])
-        found += [error for name in ATTRIBUTES for error in _attribute(child(here, name), constraint.get(name))]
+        found += [error for name in ATTRIBUTES for error in attribute_errors(child(here, name), constraint.get(name))]
     for number, config in enumerate(configs):
         here = index(child(path, "config"), number)
         found += _repeated(child(here, "requests"), config.get("requests") or []) + _driver(here, config)
     return found
+
+
+def request_names(devices: Tree) -> list[str]:
+    """What constraints and configuration may call the requests of a claim."""
+    return [name for request in devices.get("requests") or () for name in _names(request)]
 
 
 def _names(request: Tree) -> list[str]:
@@ -117,8 +143,17 @@ def _repeated(path: str, items: list[Any]) -> list[FieldError]:
     """Items of a set that are there already: texts, or trees by their names."""
     keys = [item.get("name", "") if isinstance(item, dict) else item for item in items]
     return [
-        duplicate(index(path, number), items[number])._replace(before=duplicate(index(path, number), key))
+        duplicate(index(path, number), _ordered(items[number]))._replace(before=duplicate(index(path, number), key))
         for number, key in ((place, keys[place]) for place in sorted(repetitions(keys)))]
+
+
+def _ordered(value: Any) -> Any:
+    """A request as its type prints."""
+    if isinstance(value, list):
+        return [_ordered(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _ordered(value[name]) for name in dict.fromkeys([*ORDER, *value]) if name in value}
 
 
 def _declared(path: str, request: Tree) -> list[FieldError]:
@@ -138,7 +173,10 @@ def _declared(path: str, request: Tree) -> list[FieldError]:
 
 def _mode(path: str, request: Tree) -> list[FieldError]:
     mode = request.get("allocationMode", "")
-    return [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
+    found = [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
+    return found + [
+        error for number, toleration in enumerate(request.get("tolerations") or ())
+        for error in _declared_toleration(index(child(path, "tolerations"), number), toleration)]
 
 
 def _request(path: str, request: Tree, cluster: Cluster | None) -> list[FieldError]:
@@ -171,24 +209,31 @@ def _exact(path: str, request: Tree, cluster: Cluster | None, *, named: bool = T
         found.append(invalid(child(path, "count"), count, "must not be specified when allocationMode is 'All'"))
     if mode == "ExactCount" and count <= 0:
         found.append(invalid(child(path, "count"), count, "must be greater than zero"))
-    for number, toleration in enumerate(request.get("tolerations") or ()):
-        found += _toleration(index(child(path, "tolerations"), number), toleration)
-    return found
+    return found + [
+        error for number, toleration in enumerate(request.get("tolerations") or ())
+        for error in _value(index(child(path, "tolerations"), number), toleration)]
 
 
-def _toleration(path: str, toleration: Tree) -> list[FieldError]:
-    operator, value, found = toleration.get("operator", ""), toleration.get("value", ""), []
-    if toleration.get("key"):
-        found += ruled(child(path, "key"), toleration["key"], names.qualified_name)
-    if operator == "Exists":
-        if value:
-            found.append(invalid(child(path, "value"), value, "must be empty for operator `Exists`"))
-    elif operator == "Equal":
-        found += ruled(child(path, "value"), value, names.label_value)
-    else:
-        found.append(not_supported(child(path, "operator"), operator, ("Equal", "Exists")))
-    if toleration.get("effect") and toleration["effect"] not in EFFECTS:
-        found.append(not_supported(child(path, "effect"), toleration["effect"], EFFECTS))
+def toleration_errors(path: str, toleration: Tree) -> list[FieldError]:
+    """What is wrong with the toleration of a device's taint."""
+    return _value(path, toleration) + [declared(error) for error in _declared_toleration(path, toleration)]
+
+
+def _value(path: str, toleration: Tree) -> list[FieldError]:
+    """The value of a toleration, which hangs on its operator."""
+    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+    if operator == "Exists" and value:
+        return [invalid(child(path, "value"), value, "must be empty for operator `Exists`")]
+    return ruled(child(path, "value"), value, names.label_value) if operator == "Equal" else []
+
+
+def _declared_toleration(path: str, toleration: Tree) -> list[FieldError]:
+    operator, key, effect = (toleration.get(name) for name in ("operator", "key", "effect"))
+    found = ruled(child(path, "key"), key, names.qualified_name) if key else []
+    if operator not in OPERATORS:
+        found.append(not_supported(child(path, "operator"), operator or "", OPERATORS))
+    if effect and effect not in EFFECTS:
+        found.append(not_supported(child(path, "effect"), effect, EFFECTS))
     return found
 
 
@@ -240,26 +285,34 @@ def _config(path: str, config: Tree) -> list[FieldError]:
 
 def _driver(path: str, config: Tree) -> list[FieldError]:
     opaque = config.get("opaque")
-    if opaque is None:
-        return []
-    name, where = opaque.get("driver", ""), child(path, "opaque", "driver")
+    return [] if opaque is None else driver_errors(child(path, "opaque", "driver"), opaque.get("driver", ""))
+
+
+def driver_errors(path: str, name: str) -> list[FieldError]:
+    """What a declarative rule says of the name of a driver."""
     if not name:
-        return [required(where)]
-    found = ruled(where, name, caseless_subdomain)
-    return [*found, too_long(where, MAX_DRIVER, "characters")] if len(name) > MAX_DRIVER else found
+        return [required(path)]
+    texts = caseless_subdomain(name)
+    found = [invalid(path, name, names.in_bytes(text))._replace(before=invalid(path, name, text)) for text in texts]
+    return [*found, too_long(path, MAX_DRIVER, "characters")] if len(name) > MAX_DRIVER else found
+
+
+def opaque_errors(path: str, config: Tree) -> list[FieldError]:
+    """What is wrong with one configuration, its requests aside."""
+    return _config(path, config) + [declared(error) for error in _driver(path, config)]
 
 
 def _constraint(path: str, constraint: Tree, known: list[str]) -> list[FieldError]:
     found: list[FieldError] = []
     for number, name in enumerate(constraint.get("requests") or ()):
-        found += _reference(index(child(path, "requests"), number), name, known)
+        found += reference_errors(index(child(path, "requests"), number), name, known)
     if any(name in constraint for name in ATTRIBUTES):
         return found
     text = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
     return [*found, required(path, text)]
 
 
-def _attribute(path: str, value: str | None) -> list[FieldError]:
+def attribute_errors(path: str, value: str | None) -> list[FieldError]:
     """``example.com/name``."""
     if value is None:
         return []
@@ -282,7 +335,8 @@ def identifier_errors(path: str, text: str) -> list[FieldError]:
     return found + ruled(path, text, names.c_identifier)
 
 
-def _reference(path: str, name: str, known: list[str]) -> list[FieldError]:
+def reference_errors(path: str, name: str, known: list[str]) -> list[FieldError]:
+    """What keeps a text from being the name of a request, of those that ``request_names`` gives."""
     segments = name.split("/")
     if len(segments) > 2:
         return [invalid(path, name, REFERENCE)]

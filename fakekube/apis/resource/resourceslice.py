@@ -12,7 +12,8 @@ from fakekube.apis.core.scheduling_validation import validate_node_selector
 from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.apis.internals import internal
 from fakekube.apis.resource.devicetaintrule import default_taint, pool_errors
-from fakekube.apis.resource.slice_devices import MAX_SETS, counter_sets_errors, devices_errors, drop_disabled
+from fakekube.apis.resource.features import drop_disabled
+from fakekube.apis.resource.slice_devices import GATED, MAX_SETS, counter_sets_errors, devices_errors
 from fakekube.registry.strategy import Strategy, WriteContext
 
 PLACES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -30,13 +31,13 @@ class ResourceSliceStrategy(Strategy):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """No fields of features that are off."""
-        drop_disabled(obj.get("spec") or {}, {}, ctx.cluster.gate)
+        drop_disabled(GATED, obj.get("spec") or {}, {}, ctx.cluster.gate)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """They stay where the slice had them; what is taken away counts as a change of the spec."""
         if self.spec_changed(obj, old):
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-        drop_disabled(obj.get("spec") or {}, old.get("spec") or {}, ctx.cluster.gate)
+        drop_disabled(GATED, obj.get("spec") or {}, old.get("spec") or {}, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Driver, pool, place, and devices by names of their own."""

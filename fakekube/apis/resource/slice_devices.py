@@ -4,7 +4,7 @@ Errors that declarative rules find are marked as such, at the end of each list. 
 pkg/apis/resource/validation. Left out: the rules of features that are off by default.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fakekube.apimachinery import names
@@ -29,6 +29,7 @@ from fakekube.apis.core.storage_systems import validate_csi_driver_name
 from fakekube.apis.resource.capacities import capacity_errors
 from fakekube.apis.resource.devices import identifier_errors
 from fakekube.apis.resource.devicetaintrule import taint_errors
+from fakekube.apis.resource.features import Gated
 
 MAX_DEVICES, MAX_TAINTED, MAX_TAINTS, MAX_CONDITIONS, MAX_CONSUMED, MAX_SETS, MAX_COUNTERS = 128, 64, 16, 4, 2, 8, 32
 MAX_PROPERTIES, MAX_TEXT_BYTES, MAX_KEY_BYTES = 32, 64, 96
@@ -61,24 +62,14 @@ def _consumed(spec: Tree) -> Iterable[Tree]:
     return (consumed for device in _devices(spec) for consumed in device.get("consumesCounters") or ())
 
 
-GATED: tuple[tuple[str, Callable[[Tree], Iterable[Tree]], Sequence[str]], ...] = (
+GATED: Gated = (
     ("DRAPartitionableDevicesType", _itself, ("partitionTypeAttribute",)),
     ("DRAOptionalNodeOperations", _itself, ("skipNodeOperations",)),
     ("DRANodeAllocatableResources", _devices, ("nodeAllocatableResources",)),
     ("DRAListTypeAttributes", _attributes, LISTS),
     ("DRADeviceCompatibilityGroups", _consumed, ("compatibilityGroups",)),
 )
-"""A feature's gate, where in a slice its fields stand, and the fields."""
-
-
-def drop_disabled(spec: Tree, old: Tree, gate: Callable[[str], bool]) -> None:
-    """Take away fields of features that are off, unless the old slice uses the feature anywhere."""
-    for name, holders, fields in GATED:
-        if gate(name) or any(field in holder for holder in holders(old) for field in fields):
-            continue
-        for holder in holders(spec):
-            for field in fields:
-                holder.pop(field, None)
+"""Fields of features that may be off, in the spec of a slice."""
 
 
 def devices_errors(path: str, devices: Sequence[Tree], *, apart: bool) -> list[FieldError]:

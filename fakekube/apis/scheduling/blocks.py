@@ -7,6 +7,7 @@ pkg/api/validate. What is wrong with a block by itself is in ``apimachinery.sche
 from collections.abc import Sequence
 
 from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apimachinery.validation import IMMUTABLE
@@ -14,7 +15,7 @@ from fakekube.apimachinery.validation import IMMUTABLE
 
 def immutable(path: str, new: Json, old: Json) -> list[FieldError]:
     """A value that may not change, worded as the declarative rules do: without the value."""
-    return [] if new == old else [field_errors.invalid(path, None, IMMUTABLE)]
+    return [] if same(new, old) else [field_errors.invalid(path, None, IMMUTABLE)]
 
 
 def immutable_list(path: str, new: Sequence[Tree] | None, old: Sequence[Tree] | None, most: int) -> list[FieldError]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, scheduling_blocks, validation
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, complaints
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import one_of
@@ -68,7 +69,7 @@ def _validate_policy(group: Tree, old: Tree | None, path: str, count: str) -> li
     if old is None:
         return scheduling_blocks.validate_policy(policy, path, count=count, required=True)
     before = old.get("schedulingPolicy", {})
-    if policy == before:
+    if same(policy, before):
         return []
     found: list[FieldError] = []
     if policy.keys() != before.keys():
@@ -77,7 +78,7 @@ def _validate_policy(group: Tree, old: Tree | None, path: str, count: str) -> li
     gang, gang_before = policy.get("gang"), before.get("gang")
     if wrong := blocks.neither_set_nor_unset(f"{path}.gang", gang, gang_before):
         return found + wrong
-    if gang is None or gang == gang_before:
+    if gang is None or same(gang, gang_before):
         return found
     number, here = gang.get(count), f"{path}.gang.{count}"
     return [*found, field_errors.required(here)] if not number else found + scheduling_blocks.at_least(here, number, 1)

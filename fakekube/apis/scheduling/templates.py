@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fakekube.apimachinery import field_errors, scheduling_blocks
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis import base
@@ -67,7 +68,7 @@ def _validate_list(
 ) -> list[FieldError]:
     items, here = _items(spec, field), f"{path}.{field}"
     before = _items(old, field)
-    if old is not None and items == before:
+    if old is not None and same(items, before):
         return []
     wrong = [field_errors.too_many(here, len(items), MAX_TEMPLATES)] if len(items) > MAX_TEMPLATES else []
     if old is not None:
@@ -83,7 +84,7 @@ def _validate_list(
         seen.add(name)
     for position, item in enumerate(items):
         was = known.get(item.get("name", ""))
-        if item != was:
+        if not same(item, was):
             found += check(item, was, f"{here}[{position}]")
     return found
 

@@ -70,7 +70,7 @@ class CSIDriverStrategy(Strategy):
         found = self.validate(obj, ctx)
         kept = {"attachRequired": "spec.attachedRequired", "volumeLifecycleModes": "spec.volumeLifecycleModes"}
         for name, path in kept.items():
-            if obj["spec"].get(name) != old["spec"].get(name):
+            if not same(obj["spec"].get(name), old["spec"].get(name)):
                 found.append(invalid(path, obj["spec"].get(name), IMMUTABLE))
         return found
 

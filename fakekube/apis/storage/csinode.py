@@ -4,6 +4,7 @@ Upstream: pkg/apis/storage/validation.
 """
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, nonnegative
@@ -46,7 +47,7 @@ class CSINodeStrategy(Strategy):
             drivers.setdefault(driver.get("name", ""), []).append(driver)
         for before in _drivers(old):
             for after in drivers.get(before.get("name", ""), ()):
-                if _compared(before, mutable) != _compared(after, mutable):
+                if not same(_compared(before, mutable), _compared(after, mutable)):
                     found.append(invalid("spec.drivers", None, IMMUTABLE))
         return found
 

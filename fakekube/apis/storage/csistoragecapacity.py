@@ -4,6 +4,7 @@ Upstream: pkg/apis/storage/validation.
 """
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import IMMUTABLE, label_selector
@@ -25,7 +26,7 @@ class CSIStorageCapacityStrategy(Strategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What was asked of the driver stays."""
         fields = ("nodeTopology", "storageClassName")
-        return [invalid(name, obj.get(name), IMMUTABLE) for name in fields if obj.get(name) != old.get(name)]
+        return [invalid(name, obj.get(name), IMMUTABLE) for name in fields if not same(obj.get(name), old.get(name))]
 
 
 STRATEGY = CSIStorageCapacityStrategy()

@@ -6,6 +6,7 @@ Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 from collections import Counter
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
@@ -61,7 +62,7 @@ class StorageClassStrategy(Strategy):
                 found += declared_immutable(name, new, before)
             elif name == "volumeBindingMode":
                 found += immutable(name, new, before)
-            elif new != before:
+            elif not same(new, before):
                 found.append(forbidden(name, f"updates to {name} are forbidden."))
         return found
 

@@ -4,6 +4,7 @@ Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment.
 """
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, invalid, required, too_long
 from fakekube.apimachinery.types import Tree
 from fakekube.apimachinery.validation import DECLARATIVE_SINCE, IMMUTABLE, declared_name
@@ -58,7 +59,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the spec stays."""
         new, before = obj.get("spec") or {}, old.get("spec") or {}
-        if new == before:
+        if same(new, before):
             return self.validate(obj, ctx)
         source = new.get("source") or {}
         shown = {

@@ -264,7 +264,8 @@ def test_what_is_declared_is_told_last():
         {"name": "b", "firstAvailable": [{"name": "c"}, {"name": "c"}]},
     ]
     config = [{"requests": ["b", "b"], "opaque": {"parameters": {}}}, {"opaque": {"driver": "A", "parameters": [1]}}]
-    texts = refused(resourceclaim.STRATEGY, claim(*requests, config=config, constraints=[{"matchAttribute": "A_/b"}]))
+    obj = claim(*requests, config=config, constraints=[{"matchAttribute": "A_/b"}])
+    texts = refused(resourceclaim.STRATEGY, obj, World("DRAPrioritizedList"))
     prefix = "spec.devices."
     assert [text.removeprefix(prefix).partition(": ")[0] for text in texts] == [
         "requests[0].name",

@@ -24,7 +24,7 @@ import yaml
 from fakekube import Cluster
 from fakekube.apimachinery.http import Request
 from fakekube.client.kubeconfig import load_client
-from fakekube.client.transport import Transport
+from fakekube.client.transport import Transport, TransportError
 from fakekube.client.users import admin
 from tests.fuzz.beside.changing import Changer, Tree
 from tests.fuzz.beside.comparing import Answer, difference
@@ -35,6 +35,7 @@ PATCHES = {
     "JSON": "application/json-patch+json", "APPLY": "application/apply-patch+yaml"}
 WAYS = ("POST", "POST", "POST", "PUT", "PUT", "STATUS", *PATCHES)
 SERVERS_OWN = ("managedFields", "uid", "resourceVersion", "creationTimestamp")
+VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 LEFT_OUT = ("Namespace", "Event", "SelfSubjectReview")
 
 
@@ -58,7 +59,7 @@ class Sides:
         """What each answers; ``bodies`` has one for each."""
         found = []
         for side, transport in enumerate(self.both):
-            body = b"" if bodies is None else json.dumps(bodies[side]).encode()
+            body = b"" if bodies is None else json.dumps(bodies[side], ensure_ascii=False, separators=(",", ":")).encode()
             answer = await transport.request(Request(
                 method, path, {name: [value] for name, value in query.items()},
                 {"content-type": media, "accept": "application/json", "user-agent": "beside/1"}, body, user=admin()))
@@ -180,11 +181,12 @@ class Beside:
             tree["metadata"] = {key: value for key, value in tree["metadata"].items() if key not in SERVERS_OWN}
         changed = self.changer.changed(copy.deepcopy(stored[0]), schema)
         patch = delta(stored[0], changed)
-        whole = [merged(tree, patch) for tree in stored]
+        whole = [merged(stored[0], patch), merged(stored[1], of_other(patch, *stored))]
         if how in ("PUT", "STATUS"):
             place = f"{path}/status" if how == "STATUS" else path
             return self._compare(kind, f"{how} {validation}", changed, await self.sides.ask("PUT", place, whole, **query))
-        bodies: list[Any] = [patch] * 2
+        whole = [whole[0], in_order(whole[1], whole[0])]  # an error may quote them
+        bodies: list[Any] = [patch, of_other(patch, *stored)]
         if how == "JSON":
             bodies = [[{"op": "add", "path": f"/{key}", "value": tree[key]} for key in patch if key in tree and key != "metadata"]
                       for tree in whole]
@@ -226,6 +228,24 @@ def merged(tree: Tree, patch: Tree) -> Tree:
     return found
 
 
+def of_other(patch: Tree, one: Tree, other: Tree) -> Tree:
+    """A patch of one object with the names that were drawn for the volumes of another one."""
+    text = json.dumps(patch)
+    for drawn in zip(*(VOLUME.findall(json.dumps(tree)) for tree in (one, other)), strict=False):
+        text = text.replace(*drawn)
+    changed: Tree = json.loads(text)
+    return changed
+
+
+def in_order(tree: Any, like: Any) -> Any:
+    """A tree with its keys in the order that they have in another one, and then the others."""
+    if isinstance(tree, dict) and isinstance(like, dict):
+        return {key: in_order(tree[key], like.get(key)) for key in dict.fromkeys([*like, *tree]) if key in tree}
+    if isinstance(tree, list) and isinstance(like, list) and len(tree) == len(like):
+        return [in_order(*pair) for pair in zip(tree, like, strict=True)]
+    return tree
+
+
 async def run(arguments: argparse.Namespace) -> None:
     """Send requests for so many seconds, and print what came of them."""
     real, loop = load_client(arguments.kubeconfig), asyncio.get_running_loop()
@@ -235,7 +255,10 @@ async def run(arguments: argparse.Namespace) -> None:
         await beside.prepare(re.compile(arguments.kinds), arguments.seeds)
         end = loop.time() + arguments.seconds
         while loop.time() < end:
-            await beside.once()
+            try:
+                await beside.once()
+            except TransportError:  # the real server panicked, and closed the connection
+                beside.counts["cut off"] += 1
         print(f"seed {arguments.seed}: {dict(beside.counts)}; see {arguments.out}")
     await real.transport.close()
 
