@@ -45,6 +45,7 @@ METHODS = {
 ANY_EVENT = (ClusterEventWithHint(WILD_CARD),)
 """Registered by a plugin that registers nothing."""
 WAITING = "one or more plugins asked to wait and no plugin rejected pod"
+SIGNATURE = "signature for filters"  # in the memo of a node, the last that was asked for
 
 
 @dataclass(slots=True)
@@ -260,7 +261,7 @@ class Framework:
         """What the filters depend on at a node, by the kinds of ``framework/search.py``; see the
         Handle.
         """
-        asked: list[tuple[Callable[[Any, NodeInfo], Hashable], Any]] = []
+        asked: dict[str, tuple[Callable[[Any, NodeInfo], Hashable], Any]] = {}
         for plugin in self.filter_plugins:
             if plugin.name in state.skip_filter_plugins or hasattr(plugin, "resource_score"):
                 continue
@@ -269,10 +270,16 @@ class Framework:
             fields = plugin.node_fields(pod)
             if fields and getattr(plugin, "counts_pods", False):
                 return None
-            asked.append((plugin.sign_node, fields))
+            asked[plugin.name] = plugin.sign_node, fields
+        key = self.profile_name, *[(name, fields) for name, (_, fields) in asked.items()]
 
         def sign(node: NodeInfo) -> Hashable:
-            return tuple(node.allocatable.items()), node.usage, *[sign_node(fields, node) for sign_node, fields in asked]
+            kept = node.memo.get(SIGNATURE)
+            if kept is None or kept[0] != key:
+                signs = [sign_node(fields, node) for sign_node, fields in asked.values()]
+                kept = node.memo[SIGNATURE] = key, (tuple(node.allocatable.items()), node.usage, *signs)
+            signature: Hashable = kept[1]
+            return signature
 
         return sign
 

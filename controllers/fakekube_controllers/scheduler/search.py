@@ -6,6 +6,7 @@ order. Plugins that are none of ``framework/search.py``'s kinds must be inactive
 every node is asked.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -158,27 +159,27 @@ class NodeSearch:
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],
     ) -> dict[str, Status]:
         """Why the pod fits no node, by name of the node, in the order of the nodes."""
-        nodes, framework = snapshot.all_nodes, self._framework
+        nodes = snapshot.all_nodes
         found: dict[str, Status] = {}
         for node_class in view.classes:
             for tree in node_class.trees.values():
-                by_usage: dict[Hashable, Status] = {}
+                by_usage: dict[Usage, list[str]] = defaultdict(list)
                 for name, usage in tree.usages().items():
-                    if name in rejected:
-                        continue
-                    status = by_usage.get(usage)
-                    if status is None:
-                        node = nodes[name]
-                        status = self._rejection(state, pod, node)
-                        if status is not None:
-                            by_usage[usage] = status
-                        else:
-                            status = framework.run_filter_plugins(state, pod, node)
-                            if status is None:
-                                raise RuntimeError(f"a plugin's signatures contradict its filter on node {name}")
-                    found[name] = status
+                    if name not in rejected:
+                        by_usage[usage].append(name)
+                for names in by_usage.values():
+                    status = self._rejection(state, pod, nodes[names[0]])
+                    found |= dict.fromkeys(names, status) if status is not None else {
+                        name: self._deferred_rejection(state, pod, nodes[name]) for name in names}
         found.update(rejected)
         return {node.name: found[node.name] for node in nodes.infos()}
+
+    def _deferred_rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """The rejection of a node that a deferred filter may have a say in."""
+        status = self._framework.run_filter_plugins(state, pod, node)
+        if status is None:
+            raise RuntimeError(f"a plugin's signatures contradict its filter on node {node.name}")
+        return status
 
     def _rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The first rejection of a node; None when a deferred filter comes before it."""

@@ -125,8 +125,8 @@ class NodeInfo:
 
     ``generation`` grows with every change. ``used_ports`` (host address, protocol, port) and
     ``claim_counts`` (namespace, name) say how many of its pods use each; ``images`` are the names
-    of the images that it has. ``memo``: what plugins compute from the node once, by their names; it
-    is lost when the node, or which pods are there, changes, and a copy begins without. One that was
+    of the images that it has. ``memo``: what is computed from the node once, by what it is; it is
+    lost when the node, or which pods are there, changes, and a copy begins without. One that was
     handed out in a snapshot must not be changed: copy it.
     """
 
