@@ -7,8 +7,9 @@ and remembers where they were; the stages that look at an object as Go has it pu
 long as they take. Upstream has no counterpart: it is what Go's slices and maps are.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from fakekube.apimachinery.types import Tree
 
@@ -29,39 +30,47 @@ Place = tuple[Tree, str]
 """What holds a value, and under which key."""
 
 
-class Emptied(NamedTuple):
-    """One of them: the keys and positions on the way to it, and whether it is a list."""
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """What an object, or a list, and all that is in it have lost.
 
-    path: tuple[str | int, ...]
-    is_list: bool
+    ``keys``: of the object itself, each with whether a list was there. ``below``: of its parts that
+    have lost something, by key or position.
+    """
+
+    keys: Sequence[tuple[str, bool]]
+    below: Mapping[str | int, "Emptied"]
+
+    def but_for(self, name: str) -> "Emptied":
+        """The same without what is under one key of the object."""
+        return Emptied(
+            [(key, is_list) for key, is_list in self.keys if key != name],
+            {key: lost for key, lost in self.below.items() if key != name})
 
 
 def places(tree: Tree, taken: Sequence[tuple[Tree, str, bool]]) -> list[Emptied]:
-    """Where in a tree stood what was taken out of its parts: of each the part, the key, and whether
-    it was a list.
+    """What a tree has lost, if anything, of what was taken out of its parts: of each the part, the
+    key, and whether it was a list.
+
+    It takes as long as the tree is large.
     """
     keys: dict[int, list[tuple[str, bool]]] = {}
     for holder, key, is_list in taken:
         keys.setdefault(id(holder), []).append((key, is_list))
-    found: list[Emptied] = []
-    for path, part in _parts(tree, ()):
-        for key, is_list in keys.pop(id(part), ()):
-            found.append(Emptied((*path, key), is_list))
+    found = _lost(tree, keys)
+    return [found] if found is not None else []
+
+
+def _lost(part: Any, keys: dict[int, list[tuple[str, bool]]]) -> Emptied | None:
+    own: Sequence[tuple[str, bool]] = keys.pop(id(part), ())
+    parts: Iterable[tuple[str | int, Any]] = part.items() if isinstance(part, dict) else enumerate(part)
+    below: dict[str | int, Emptied] = {}
+    for key, inner in parts:
         if not keys:
             break
-    return found
-
-
-def _parts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Tree]]:
-    """The objects of a tree, and how to get to each."""
-    if isinstance(value, dict):
-        yield path, value
-        below: Iterable[tuple[str | int, Any]] = value.items()
-    else:
-        below = enumerate(value)
-    for key, part in below:
-        if isinstance(part, dict | list):
-            yield from _parts(part, (*path, key))
+        if isinstance(inner, dict | list) and (found := _lost(inner, keys)) is not None:
+            below[key] = found
+    return Emptied(own, below) if own or below else None
 
 
 def put_back(tree: Tree, old: Tree | None, emptied: Iterable[Emptied]) -> list[Place]:
@@ -71,29 +80,24 @@ def put_back(tree: Tree, old: Tree | None, emptied: Iterable[Emptied]) -> list[P
     nothing else is made again.
     """
     found: list[Place] = []
-    for path, is_list in emptied:
-        holder = _own(tree, old, path[:-1], found)
-        key = path[-1]
-        if holder is not None and isinstance(key, str) and key not in holder:
-            holder[key] = NoItems() if is_list else NoEntries()
-            found.append((holder, key))
+    for lost in emptied:
+        _put(tree, old, lost, found)
     return found
 
 
-def _own(tree: Tree, old: Tree | None, path: Sequence[str | int], made: list[Place]) -> Tree | None:
-    """The object at a path, unless it or what holds it is that of ``old``; it is made where it is
-    missing.
-    """
-    part: Any = tree
-    before: Any = old
-    for step in path:
+def _put(part: Any, before: Any, lost: Emptied, found: list[Place]) -> None:
+    if isinstance(part, dict):
+        for key, is_list in lost.keys:
+            if key not in part:
+                part[key] = NoItems() if is_list else NoEntries()
+                found.append((part, key))
+    for step, below in lost.below.items():
         if isinstance(step, str) and isinstance(part, dict) and step not in part:
             part[step] = {}
-            made.append((part, step))
-        part, before = _below(part, step), _below(before, step)
-        if part is None or part is before:
-            return None
-    return part if isinstance(part, dict) else None
+            found.append((part, step))
+        inner, inner_before = _below(part, step), _below(before, step)
+        if inner is not None and inner is not inner_before:
+            _put(inner, inner_before, below, found)
 
 
 def _below(part: Any, step: str | int) -> Any:

@@ -191,7 +191,7 @@ def _put_back(write: Write) -> None:
     """Put back what decoding took out, until the object is validated: its metadata's aside, since
     nothing looks at that.
     """
-    given = [each for each in write.ctx.emptied if each.path[0] != "metadata"]
+    given = [lost.but_for("metadata") for lost in write.ctx.emptied]
     write.put_back = empties.put_back(write.tree, write.old, given)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery import empties
+from fakekube.apimachinery.empties import Emptied
 from fakekube.apimachinery.equality import same
 from tests.apiserver.conftest import Api
 
@@ -101,12 +102,25 @@ def test_what_is_the_old_objects_own_is_left_alone() -> None:
     """
     old = {"spec": {"a": 1}, "status": {}}
     obj = {"spec": old["spec"], "status": {"x": [{}]}}
-    given = [empties.Emptied(("spec", "l"), is_list=True), empties.Emptied(("status", "x", 0, "m"), is_list=False),
-             empties.Emptied(("status", "y", "m"), is_list=False), empties.Emptied(("status", "x", 1, "m"), is_list=False)]
+    lost = {"spec": Emptied([("l", True)], {}), "status": Emptied((), {
+        "x": Emptied((), {0: Emptied([("m", False)], {}), 1: Emptied([("m", False)], {})}),
+        "y": Emptied([("m", False)], {})})}
+    given = [Emptied((), {**lost, "metadata": Emptied([("labels", False)], {})}).but_for("metadata")]
     put = empties.put_back(obj, old, given)
     assert obj == {"spec": {"a": 1}, "status": {"x": [{"m": {}}], "y": {"m": {}}}}
     empties.take_out(put)
     assert obj == {"spec": {"a": 1}, "status": {"x": [{}]}}
+
+
+def test_what_was_taken_out_of_a_tree_is_found_there() -> None:
+    """Given a tree, and what was taken out of its parts / when places are asked for / then they
+    lead to each of these parts, and to no other; a tree that lost nothing has none.
+    """
+    tree = {"a": [{"b": {}}, {"c": 1}], "d": {"e": {}}}
+    taken = [(tree["a"][0]["b"], "x", True), (tree["a"][0]["b"], "y", False), (tree, "z", True)]
+    inner = Emptied([("x", True), ("y", False)], {})
+    assert empties.places(tree, taken) == [Emptied([("z", True)], {"a": Emptied((), {0: Emptied((), {"b": inner})})})]
+    assert empties.places(tree, []) == []
 
 
 def test_they_are_the_same_as_nothing() -> None:

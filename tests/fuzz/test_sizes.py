@@ -45,6 +45,9 @@ BODIES = {
         {"action": "Ignore", "onExitCodes": {"operator": "In", "values": list(range(1, MANY * 3))}}]})),
     "errors that show the whole list": (f"{NAMESPACE}/resourcequotas", lambda: named(
         {"scopes": [f"a{i}" for i in range(MANY * 2)]})),
+    "scopes that a selector asks for": (f"{NAMESPACE}/resourcequotas", lambda: named({
+        "hard": {"services": "1"},
+        "scopeSelector": {"matchExpressions": [{"scopeName": "BestEffort", "operator": "Exists"}] * (MANY // 10)}})),
     "equal topologies": ("/apis/storage.k8s.io/v1/storageclasses", lambda: orjson.dumps(
         {"metadata": {"name": "x"}, "provisioner": "p", "allowedTopologies": [
             {"matchLabelExpressions": [{"key": "a", "values": ["b"]}]}] * (MANY // 3)})),

@@ -121,13 +121,13 @@ def _conflicts(given: list[str], shown: list[str] | None, path: str) -> list[Fie
 
 def _selector(selector: Tree, hard: Tree, scopes: list[str] | None) -> list[FieldError]:
     path, found, given = "spec.scopeSelector.matchExpressions", [], []
+    shown = internal("ScopeSelector", selector)
     for requirement in selector.get("matchExpressions") or ():
         scope, operator = requirement.get("scopeName", ""), requirement.get("operator", "")
         values = requirement.get("values") or []
         given.append(scope)
         if scope not in SCOPES:
             found.append(invalid(f"{path}.scopeName", typed(scope), "unsupported scope"))
-        shown = internal("ScopeSelector", selector)
         found += [invalid(path, shown, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
         if scope in EXISTENCE_SCOPES and operator != "Exists":
             found.append(invalid(f"{path}.operator", typed(operator), ONLY_EXISTS))
