@@ -159,34 +159,15 @@ class GarbageCollector:
             return
         owners = await self._classify(identity, references)
         if owners.solid:
-            await self._drop_what_goes(latest, identity, owners)
-            return
-        await self._free_from_elders(node)
-        if owners.waiting and node.dependents:
+            gone = [ref["uid"] for ref in [*owners.dangling, *owners.waiting]]
+            if gone:
+                await self._drop_references(latest, identity, gone)
+        elif owners.waiting and node.dependents:
             if any(dependent.deleting_dependents for dependent in node.dependents.values()):
                 latest = await self._unblock(latest, identity)
             await self._delete(latest, identity, "Foreground")
         else:
             await self._delete(latest, identity, _own_policy(latest))
-
-    async def _drop_what_goes(self, latest: Tree, identity: Identity, owners: Owners) -> None:
-        gone = [ref["uid"] for ref in [*owners.dangling, *owners.waiting]]
-        if gone:
-            await self._drop_references(latest, identity, gone)
-
-    async def _free_from_elders(self, node: Node) -> None:
-        """Look first at those that a node owns together with others: while it is still there, they
-        lose their references to owners that go. Upstream's many workers look at all of them at
-        once, which takes less time than a delete.
-        """
-        for dependent in list(node.dependents.values()):
-            if len(dependent.owners) < 2 or dependent.being_deleted:
-                continue
-            latest = await self._read(dependent.identity)
-            if latest is not None:
-                owners = await self._classify(dependent.identity, meta.owners_of(latest))
-                if owners.solid:
-                    await self._drop_what_goes(latest, dependent.identity, owners)
 
     async def _process_deleting_dependents(self, node: Node, latest: Tree) -> None:
         blocking = node.blocking_dependents

@@ -158,25 +158,6 @@ async def test_a_ring_of_owners_goes_as_a_whole(world, policy):
     assert await there(world, "a", "b", "c") == []
 
 
-@pytest.mark.parametrize("policy", ["Background", "Foreground"])
-async def test_what_two_generations_own_loses_the_elder_first(world, policy):
-    """Given an owner, its child, and an object of both that a finalizer holds / when the owner is
-    deleted / then the object loses its reference while the child is still there, goes with the
-    child, and keeps the child's.
-    """
-    owner = await config_map(world, "owner")
-    child = await config_map(world, "child", reference(owner, blockOwnerDeletion=True, controller=True))
-    both = (reference(owner, blockOwnerDeletion=True, controller=True), reference(child))
-    await config_map(world, "held", *both, finalizers=["example.com/hold"])
-    await world.settle()
-    await world.client.delete(CONFIG_MAPS, "owner", NAMESPACE, propagation_policy=policy)
-    await world.settle()
-    assert await there(world, "owner", "child", "held") == ["held"]
-    held = (await world.client.get(CONFIG_MAPS, "held", NAMESPACE))["metadata"]
-    assert [each["name"] for each in held["ownerReferences"]] == ["child"]
-    assert "deletionTimestamp" in held
-
-
 async def test_a_kind_that_nobody_serves_keeps_its_dependents(world):
     """Given an owner of an unknown kind / then the dependent stays: nothing can be said about the
     owner.
