@@ -136,11 +136,20 @@ class GangRoom:
         return smallest.as_few_kinds(self._snapshot, found)
 
     def _unlike_nodes(self) -> Changes | None:
-        """Nodes of several kinds, as few as will do."""
+        """Nodes of several kinds, as few as will do.
+
+        Where one for each pod is not enough, since pods that may go to any kind take those of
+        others, there are as many of each kind as there are pods.
+        """
         kinds = self._bare_nodes()
         if len(kinds) < 2:
             return None
-        return smallest.shrunk(self._snapshot, tuple(node.times(count) for node, count in kinds), self.fits)
+        for most in (0, self._pods):
+            wanted = tuple([node.times(max(count, most)) for node, count in kinds])
+            found = smallest.shrunk(self._snapshot, wanted, self.fits)
+            if found is not None:
+                return found
+        return None
 
     # what is said of each placement
 

@@ -185,6 +185,18 @@ def test_a_tree_of_unlike_groups(nodes: list[Node], groups: list[tuple[int, Aske
     """Given any nodes and a composite group of gangs that ask for other things, when it waits and
     what is proposed is done, then as many gangs as it needs have nodes, and not with half.
     """
+    _do_what_is_proposed_of_a_tree(nodes, groups, minimum)
+
+
+def test_pods_that_may_go_anywhere_may_take_the_nodes_of_others() -> None:
+    """Given no nodes, and a tree of three gangs, of which two are for a zone each, when what is
+    proposed is done, then all have nodes, though the first may have one of the others' zones.
+    """
+    plain = Asked(1, 0, "", *[False] * 6)
+    _do_what_is_proposed_of_a_tree([], [(1, plain._replace(zone=zone)) for zone in ("", "a", "c")], 3)
+
+
+def _do_what_is_proposed_of_a_tree(nodes: list[Node], groups: list[tuple[int, Asked]], minimum: int | None) -> None:
     wanted = 1 if minimum is None else min(minimum, len(groups))
     policy: Any = {"basic": {}} if minimum is None else {"gang": {"minGroupCount": wanted}}
 
