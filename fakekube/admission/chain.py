@@ -168,9 +168,8 @@ def build_chain(
     use something do nothing.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
-    without that the ServiceAccount plugin would refuse every pod, so it stays out unless it is
-    ``enabled``. It is asked once, at the first write. ``warn_unmodelled``: whether answers warn of
-    what has no effect here.
+    without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
+    once, at the first write. ``warn_unmodelled``: whether answers warn of what has no effect here.
 
     Raises:
         ValueError: either holds a name that is no plugin's, or both hold the same.
@@ -179,7 +178,7 @@ def build_chain(
 
     def load() -> Sequence[Plugin]:
         off = [*disabled, *(name for name in OFF_BY_DEFAULT if name not in enabled)]
-        if not service_accounts() and "ServiceAccount" not in enabled:
+        if not service_accounts():
             off.append("ServiceAccount")
         made = [_made(where) for name, where in PLUGINS.items() if where and name not in off]
         if warn_unmodelled:

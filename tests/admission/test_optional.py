@@ -198,19 +198,3 @@ def test_configuration_that_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.yaml").write_text(text)
     with pytest.raises(OptionError, match="admission_control_config_file"):
         cluster_with("EventRateLimit", admission_control_config_file=str(tmp_path / "a.yaml"))
-
-
-async def test_service_account_where_its_controllers_run_outside() -> None:
-    """Given a cluster without a controller for service accounts / when ServiceAccount is switched
-    on, then a pod waits for the account that somebody else makes, and has it from then on; where it
-    is not switched on, pods have none.
-    """
-    accounts = Resource("", "v1", "serviceaccounts", "ServiceAccount")
-    async with cluster_with("ServiceAccount", disable_admission_plugins=()) as cluster:
-        assert await refused(cluster, PODS, pod()) == (
-            'pods "p" is forbidden: error looking up service account default/default: serviceaccount "default" not found')
-        await cluster.client.create(accounts, {"metadata": {"name": "default", "namespace": "default"}})
-        made = await cluster.client.create(PODS, pod())
-        assert made["spec"]["serviceAccountName"] == "default"
-    async with cluster_with(disable_admission_plugins=()) as cluster:
-        assert "serviceAccountName" not in (await cluster.client.create(PODS, pod()))["spec"]
