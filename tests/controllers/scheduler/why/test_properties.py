@@ -103,7 +103,7 @@ def member(name: str, asked: Asked, group: str = "") -> Any:
 
 
 async def members_bound(running: Cluster) -> int:
-    return sum(not name.startswith("filler") for name in await bound(running.client))
+    return sum(not name.startswith(("filler", "new-on-")) for name in await bound(running.client))
 
 
 async def do_what_is_proposed(
