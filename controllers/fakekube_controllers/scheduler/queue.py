@@ -88,8 +88,7 @@ class SchedulingQueue:
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None
-        self._resting = RestingGroups(
-            clock, backoff, self._unschedulable, aligned=pops_from_backoff, try_now=self._to_active)
+        self._resting = RestingGroups(clock, backoff, aligned=pops_from_backoff, try_now=self._to_active)
         self._requeueing = Requeueing({name: profile.events for name, profile in profiles.items()})
         self.groups: Groups | None = None  # None: a pod that names a group is as any other
 
@@ -306,6 +305,7 @@ class SchedulingQueue:
         if self._active.delete(key) is not None:
             return IMMEDIATELY
         entity = self._unschedulable.pop(key, None)
+        self._resting.remove(key)
         if entity is not None:
             return AFTER_BACKOFF if rests(entity) else SKIP
         self._backing_off.delete(key)
@@ -384,6 +384,7 @@ class SchedulingQueue:
     def _to_unschedulable(self, entity: QueuedEntityInfo) -> None:
         entity.was_flushed_from_unschedulable, entity.rejecting_plugins = False, None
         self._unschedulable[entity.key] = entity
+        self._resting.add(entity)
         if self._flush_timer is None:
             self._flush_timer = self._clock.call_later(FLUSH_SECONDS, self._flush, daemon=True)
 

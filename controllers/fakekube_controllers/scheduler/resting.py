@@ -7,7 +7,7 @@ to timer comes to rest; and it pulls time forward only when that may help it.
 Upstream: AddAttemptedPodGroupIfNeeded of pkg/scheduler/backend/queue/scheduling_queue.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fakekube.util.clock import Clock
@@ -28,19 +28,28 @@ def rests(entity: QueuedEntityInfo) -> bool:
 
 
 class RestingGroups:
-    """Those among the ``unschedulable`` entities of a queue, and what has happened meanwhile.
+    """Those among the unschedulable groups of a queue, and what has happened meanwhile.
 
     ``aligned``: as ``Backoff`` means it. ``try_now`` is called with a group whose turn it is.
     """
 
     def __init__(
-        self, clock: Clock, backoff: Backoff, unschedulable: Mapping[EntityKey, QueuedEntityInfo], *, aligned: bool,
-        try_now: Callable[[QueuedEntityInfo], None],
+        self, clock: Clock, backoff: Backoff, *, aligned: bool, try_now: Callable[[QueuedEntityInfo], None],
     ) -> None:
-        self._clock, self._backoff, self._aligned = clock, backoff, aligned
-        self._unschedulable, self._try_now = unschedulable, try_now
+        self._clock, self._backoff, self._aligned, self._try_now = clock, backoff, aligned, try_now
+        # so that an event costs nothing while pods of no group wait
+        self._unschedulable: dict[EntityKey, QueuedPodGroupInfo] = {}
         self._events = self._changes_of_room = 0  # how many there were
         self._timer: Timer | None = None
+
+    def add(self, entity: QueuedEntityInfo) -> None:
+        """An entity is unschedulable from now on."""
+        if isinstance(entity, QueuedPodGroupInfo):
+            self._unschedulable[entity.key] = entity
+
+    def remove(self, key: EntityKey) -> None:
+        """An entity is not unschedulable any more; harmless when it was not."""
+        self._unschedulable.pop(key, None)
 
     def has(self, entity: QueuedEntityInfo) -> bool:
         """Whether it is one of those that upstream has among the ones that back off."""
@@ -68,8 +77,8 @@ class RestingGroups:
 
     def _stale(self) -> list[QueuedPodGroupInfo]:
         """The groups that were rejected before the nodes were what they are now."""
-        return [entity for entity in self._unschedulable.values()
-                if isinstance(entity, QueuedPodGroupInfo) and entity.rests and entity.tried_after[1] < self._changes_of_room]
+        return [
+            group for group in self._unschedulable.values() if group.rests and group.tried_after[1] < self._changes_of_room]
 
     def _set_timer(self) -> None:
         """Have stale groups tried when the first back-off of them is over."""

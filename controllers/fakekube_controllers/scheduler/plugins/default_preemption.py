@@ -87,9 +87,8 @@ class DefaultPreemption:
         most = max(potential * self._percentage // 100, self._absolute)
         found, why_none = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
         if not found:
-            is_known = why_none.is_rejection
-            return PostFilterResult(NominatingInfo("")) if is_known else None, Status(
-                why_none.code, (f"preemption: {why_none.message}",))
+            result = PostFilterResult(NominatingInfo("")) if why_none.is_rejection else None
+            return result, Status(why_none.code, (f"preemption: {why_none.message}",))
         best = best_candidate(found)
         preemptor = Preemptor(EntityType.POD, pod.pod, pod.priority, (pod.uid,))
         self._executor.start(preemptor, best.pods, best.node_name)

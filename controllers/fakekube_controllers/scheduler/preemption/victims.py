@@ -77,8 +77,13 @@ def _pods_of(node: NodeInfo) -> _Pods:
         key=IMPORTANCE)
     made = node.memo[BY_IMPORTANCE] = _Pods(
         trees, tuple(victims), tuple([-victim.priority for victim in victims]),
-        tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims]))
+        _requests_of(victims))
     return made
+
+
+def _requests_of(victims: Sequence[Victim]) -> tuple[Hashable, ...]:
+    """Of units of one pod each."""
+    return tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims])
 
 
 def started_at(pod: ReadOnlyTree) -> float:
@@ -131,7 +136,7 @@ class Units:
         victims = sorted([victim for victim in self.victims([node], among) if victim.priority < priority], key=IMPORTANCE)
         if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
             return Evictable(victims, None)
-        return Evictable(victims, tuple([tuple(victim.pods[0][0].requests.items()) for victim in victims]))
+        return Evictable(victims, _requests_of(victims))
 
     def victims(self, nodes: Iterable[NodeInfo], among: Container[str] | None = None) -> list[Victim]:
         """The units with pods on these nodes, whole ones though they are on others too.
