@@ -115,3 +115,26 @@ async def test_a_definition_that_goes(many: Api) -> None:
     assert (await many("GET", WIDGETS)).status == 404
     assert (await many("POST", DEFINITIONS, definition(versions=[version(schema=schema())]))).status == 201
     assert await specs(many) == []
+
+
+@pytest.mark.parametrize(("bytes_each", "portions"), [(100, 1), (64 * 1024, 4), (300 * 1024, 13)])
+async def test_a_portion_is_bounded_in_bytes(
+    api: Api, monkeypatch: pytest.MonkeyPatch, bytes_each: int, portions: int,
+) -> None:
+    """Given twelve objects / when their definition changes / then small ones are restated at once,
+    and large ones a quarter of a MiB at a time.
+    """
+    assert (await api("POST", DEFINITIONS, definition(versions=[version(schema=schema())]))).status == 201
+    for number in range(COUNT):
+        created = await api("POST", WIDGETS, custom_object(f"w{number:02}", spec={"a": "x" * bytes_each}))
+        assert created.status == 201
+    done: list[restating.Restating] = []
+    portion = restating.Restating.portion
+
+    def counted(self: restating.Restating) -> None:
+        done.append(self)
+        portion(self)
+
+    monkeypatch.setattr(restating.Restating, "portion", counted)
+    await redefine(api, b="new")
+    assert len(done) == portions

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube.cel import errors, types
+from fakekube.cel import errors, spending, types
 from fakekube.cel.environment import Environment
 from fakekube.cel.library import kubernetes
 from fakekube.util import turns
@@ -99,3 +99,17 @@ def test_sorting_is_refused_before_it_is_done() -> None:
     elements = [Element(number) for number in range(2000)]
     with pytest.raises(errors.CostExceeded):
         environment().compile("a.sort().size()").run({"a": elements, "t": ""}, 1_000_000)
+
+
+def test_what_is_left_counts_later_turns() -> None:
+    """Given a limit of 1,000 and turns of 600 / when 1,000 are required at once / then that much is
+    left, though not in this turn, and 1,001 are not.
+    """
+    frame: list[Any] = [None] * spending.FIRST_SLOT
+    spending.begin(frame, 1000, 5000, Paused(600))
+    assert frame[0] == 600
+    assert spending.left(frame) == 1000
+    assert spending.all_left(frame) == (1000, 5000)
+    spending.require(frame, 1000)
+    with pytest.raises(errors.CostExceeded):
+        spending.require(frame, 1001)

@@ -9,6 +9,8 @@ Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
+from fakekube.runtime.podcontrol import UNTURNED_PODS
+from fakekube.util.tasks import turn
 from fakekube_controllers.job import conditions, indexes, pods
 from fakekube_controllers.job.indexes import Indexes
 from fakekube_controllers.job.syncstate import SyncState
@@ -177,7 +179,9 @@ def _set_interim_condition(state: SyncState) -> bool:
 
 async def _release(state: SyncState, writer: Writer, releasable: list[pods.Pod]) -> APIError | None:
     failure: APIError | None = None
-    for pod in releasable:
+    for place, pod in enumerate(releasable):
+        if place and place % UNTURNED_PODS == 0:
+            await turn()
         try:
             await writer.finalizers.remove(pod)
         except APIError as error:
