@@ -17,12 +17,14 @@ NOBODY: Sequence[PodInfo] = ()
 class Nominator:
     """Nominated pods by node.
 
-    ``is_unscheduled`` says of a uid whether that pod still has no node, as the caches know.
+    ``is_unscheduled`` says of a uid whether that pod still has no node, as the caches know,
+    ``is_in_flight`` whether it is being tried.
     """
 
-    def __init__(self, is_unscheduled: Callable[[str], bool] | None = None) -> None:
-        self._is_unscheduled = is_unscheduled
-        self.is_in_flight: Callable[[str], bool] | None = None  # of a uid: the queue tells
+    def __init__(
+        self, is_unscheduled: Callable[[str], bool] | None = None, is_in_flight: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._is_unscheduled, self._is_in_flight = is_unscheduled, is_in_flight
         self._nodes: dict[str, str] = {}  # the node's name by uid
         self._pods: dict[str, dict[str, PodInfo]] = {}  # by uid, by the node's name
 
@@ -69,7 +71,7 @@ class Nominator:
         Of those in flight, as the pods of a group that is being tried are, upstream knows no more
         than the name: they count as pods that ask for nothing, with a priority of 0.
         """
-        pods, is_in_flight = self._pods.get(node_name), self.is_in_flight
+        pods, is_in_flight = self._pods.get(node_name), self._is_in_flight
         if not pods:
             return NOBODY
         if is_in_flight is None:

@@ -92,15 +92,14 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
     if any(name not in registry for _, selection in selections for name in selection.names):
         for point in entrypoints.entry_points(ENTRY_POINTS)[ENTRY_POINTS]:
             registry.setdefault(point.name, point.load())
-    percentages = {
-        profile.scheduler_name or "": config.percentage_of_nodes_to_score if profile.percentage_of_nodes_to_score is None
-        else profile.percentage_of_nodes_to_score for profile in config.profiles}
     profiles: dict[str, Framework] = {}
-    for name, selection in selections:
+    for profile, (name, selection) in zip(config.profiles, selections, strict=True):
+        percentage = profile.percentage_of_nodes_to_score
+        if percentage is None:
+            percentage = config.percentage_of_nodes_to_score
         try:
             selection.check_known(registry)
-            profiles[name] = _profile(name, shared, registry, selection, profiles)
-            profiles[name].percentage_of_nodes_to_score = percentages[name]
+            profiles[name] = _profile(name, shared, registry, selection, profiles, percentage)
         except ValueError as error:
             raise model.ConfigurationError(f"creating profile for scheduler name {name}: {error}") from error
     backoff = Backoff(float(config.pod_initial_backoff_seconds), float(config.pod_max_backoff_seconds))
@@ -109,10 +108,10 @@ def _configured(shared: Shared, registry: dict[str, PluginFactory], default: Map
 
 def _profile(
     name: str, shared: Shared, registry: Mapping[str, PluginFactory], selection: PluginSelection,
-    others: Mapping[str, Framework],
+    others: Mapping[str, Framework], percentage_of_nodes_to_score: int | None,
 ) -> Framework:
     """A profile, which sorts the queue as the others do. Raises ValueError."""
-    framework = Framework(name, shared, registry, selection)
+    framework = Framework(name, shared, registry, selection, percentage_of_nodes_to_score=percentage_of_nodes_to_score)
     first = next(iter(others.values()), framework)
     sorts, first_sorts = (each.queue_sort_plugins[0].name for each in (framework, first))
     if sorts != first_sorts:

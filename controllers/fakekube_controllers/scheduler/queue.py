@@ -67,13 +67,15 @@ class SchedulingQueue:
     """The entities of one scheduler. ``wake`` is called when there is something to ``pop``.
 
     ``profiles``: by the name of a scheduler. ``options``: how requests of pods are computed.
-    ``pops_from_backoff``: the gate SchedulerPopFromBackoffQ.
+    ``in_flight``: where it notes what has been popped. ``pops_from_backoff``: the gate
+    SchedulerPopFromBackoffQ.
     """
 
     def __init__(
         self, clock: Clock, sort: QueueSortPlugin, wake: Callable[[], None], profiles: Mapping[str, ProfileQueueing],
-        nominator: Nominator | None = None, options: Options = IN_FLIGHT, *, backoff: Backoff = DEFAULT_BACKOFF,
-        pops_from_backoff: bool = True, max_in_unschedulable_seconds: float = MAX_IN_UNSCHEDULABLE_SECONDS,
+        nominator: Nominator | None = None, options: Options = IN_FLIGHT, *, in_flight: InFlight | None = None,
+        backoff: Backoff = DEFAULT_BACKOFF, pops_from_backoff: bool = True,
+        max_in_unschedulable_seconds: float = MAX_IN_UNSCHEDULABLE_SECONDS,
     ) -> None:
         self._clock, self._wake, self._profiles, self._options = clock, wake, profiles, options
         self._nominator = nominator or Nominator()
@@ -83,8 +85,7 @@ class SchedulingQueue:
         self._backing_off = Heap(lambda entity: (self._expiration(entity), sort.sort_key(entity)))
         self._error_backing_off = Heap(lambda entity: (self._expiration(entity), entity.sequence))
         self._unschedulable: dict[EntityKey, QueuedEntityInfo] = {}
-        self._in_flight = InFlight()
-        self._nominator.is_in_flight = self._in_flight.has
+        self._in_flight = in_flight or InFlight()
         self._sequence = 0
         self._backoff_timer: Timer | None = None
         self._flush_timer: Timer | None = None

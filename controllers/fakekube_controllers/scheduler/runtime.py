@@ -84,12 +84,12 @@ class PluginSelection(Protocol):
 class Framework:
     """One profile. Raises ValueError where a plugin cannot be made, or the selection is wrong."""
 
-    percentage_of_nodes_to_score: int | None = None  # see ``sampling.py``
-
     def __init__(
-        self, profile_name: str, shared: Shared, registry: Mapping[str, PluginFactory], selection: PluginSelection,
+        self, profile_name: str, shared: Shared, registry: Mapping[str, PluginFactory], selection: PluginSelection, *,
+        percentage_of_nodes_to_score: int | None = None,
     ) -> None:
         self.profile_name, self._shared, ctx = profile_name, shared, shared.ctx
+        self.percentage_of_nodes_to_score = percentage_of_nodes_to_score  # see ``sampling.py``
         self.client, self.clock, self.rng, self.version = ctx.client, ctx.clock, ctx.rng, ctx.version
         self.nominator, self.common = shared.nominator, shared.common
         self.plugins: dict[str, Any] = {}

@@ -30,7 +30,9 @@ from fakekube_controllers.scheduler.framework.queued import EntityType, QueuedPo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.status import error as status_error
+from fakekube_controllers.scheduler.inflight import InFlight
 from fakekube_controllers.scheduler.metrics import SchedulerMetrics
+from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.profiles import setup_of
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
 from fakekube_controllers.scheduler.runtime import Framework, Shared
@@ -60,7 +62,9 @@ class Scheduler:
             pod_level=is_pod_level)
         self.cache = Cache(self.options)
         self.changes = Changes(ctx.clock, ctx.activity)
-        self.shared = Shared(ctx, changes=self.changes, spawn=self._spawn)
+        self.in_flight = InFlight()
+        self.shared = Shared(
+            ctx, nominator=Nominator(is_in_flight=self.in_flight.has), changes=self.changes, spawn=self._spawn)
         self.profiles, self.backoff = setup_of(ctx, self.shared)
         start = SearchStart()
         self.algorithms = {
@@ -75,7 +79,8 @@ class Scheduler:
         self.queue = SchedulingQueue(
             self.ctx.clock, first.queue_sort_plugins[0], self._wake,
             {name: ProfileQueueing.of_framework(framework) for name, framework in self.profiles.items()},
-            self.shared.nominator, self.options, backoff=self.backoff, pops_from_backoff=self.ctx.enabled(POP_FROM_BACKOFF_GATE))
+            self.shared.nominator, self.options, in_flight=self.in_flight, backoff=self.backoff,
+            pops_from_backoff=self.ctx.enabled(POP_FROM_BACKOFF_GATE))
         self.metrics = SchedulerMetrics(self.ctx, self.queue.pending)
         self.failures = FailureHandler(self.ctx, self.queue, self.shared.nominator)
         self.bindings = BindingCycles(self.ctx, self.shared, self.cache, self.queue, self.failures, self.metrics)

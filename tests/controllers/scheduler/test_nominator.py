@@ -7,6 +7,7 @@ import pytest
 from fakekube.util.clock import ManualClock
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
+from fakekube_controllers.scheduler.inflight import InFlight
 from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.queue import ProfileQueueing, SchedulingQueue
@@ -84,11 +85,10 @@ def test_of_a_pod_in_flight_no_more_than_the_name_is_known() -> None:
     """Given two pods that are nominated for a node, when one is in flight, then it counts there as
     a pod of no priority that asks for nothing, and the other as it is.
     """
-    nominator = Nominator()
+    nominator = Nominator(is_in_flight=lambda uid: uid == "n/p")
     for name in ("p", "q"):
         tree = pod(name, requests={"cpu": "1"}, priority=5, schedulingGroup={"podGroupName": "g"}, nodeSelector={"a": "b"})
         nominator.add_nominated_pod(pod_info(tree), NominatingInfo("a"))
-    nominator.is_in_flight = lambda uid: uid == "n/p"
     flying, waiting = nominator.nominated_pods_for_node("a")
     assert flying.pod == {"metadata": {"name": "p", "namespace": "n", "uid": "n/p"}, "spec": {
         "containers": [], "schedulingGroup": {"podGroupName": "g"}}}
@@ -100,9 +100,11 @@ def test_a_queue_tells_which_pods_are_in_flight() -> None:
     """Given a nominated pod in a queue, when it is popped and then done, then it is in flight in
     between, and the nominator of the queue knows.
     """
-    nominator = Nominator()
+    in_flight = InFlight()
+    nominator = Nominator(is_in_flight=in_flight.has)
     inner = SchedulingQueue(
-        ManualClock(), plugin(PrioritySort), lambda: None, {"default-scheduler": ProfileQueueing((), {})}, nominator)
+        ManualClock(), plugin(PrioritySort), lambda: None, {"default-scheduler": ProfileQueueing((), {})}, nominator,
+        in_flight=in_flight)
     tree = pod("p", requests={"cpu": "1"}, schedulerName="default-scheduler")
     inner.add({**tree, "status": {"nominatedNodeName": "a"}})
 
