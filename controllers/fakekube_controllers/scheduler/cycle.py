@@ -143,7 +143,7 @@ class Algorithm:
     @staticmethod
     def fit_error(statuses: Mapping[str, Status], num_all_nodes: int, *more_plugins: str) -> FitError:
         """That no node fits, with the plugins that have said so."""
-        distinct = {id(status): status for status in statuses.values()}.values()  # many nodes share one
+        distinct = dict(zip(map(id, statuses.values()), statuses.values(), strict=True)).values()  # many nodes share one
         plugins = dict.fromkeys([each.plugin for each in distinct if each.plugin] + list(more_plugins))
         pending = dict.fromkeys(each.plugin for each in distinct if each.code == Code.PENDING)
         return FitError(dict(statuses), num_all_nodes, plugins=tuple(plugins), pending_plugins=tuple(pending))

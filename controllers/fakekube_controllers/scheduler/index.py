@@ -81,8 +81,8 @@ class NodeTree:
         """The names, unordered."""
         return iter(self._leaves)
 
-    def usages(self) -> Mapping[str, Usage]:
-        """The usage of each node by name, unordered."""
+    def usages(self) -> dict[str, Usage]:
+        """The usage of each node by name, unordered; the tree's own, to be read."""
         return self._leaves
 
     def set(self, name: str, usage: Usage | None) -> None:

@@ -53,8 +53,7 @@ class NodeMap(Mapping[str, NodeInfo]):
         return self._count
 
     def __iter__(self) -> Iterator[str]:
-        for node in self.infos():
-            yield node.name
+        return iter(self._places)
 
     def infos(self) -> Iterator[NodeInfo]:
         """The nodes, in order; faster than ``values``."""
