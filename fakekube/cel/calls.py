@@ -64,9 +64,10 @@ def _dear_call(implementation: Callable[..., Any], arguments: Sequence[Code], co
 def dispatched_call(name: str, overloads: Sequence[functions.Overload], arguments: Sequence[Code]) -> Code:
     """A call whose overload follows from the types that arguments have at run time.
 
-    Where several may be meant, a call of the standard library costs one.
+    Where several may be meant, one whose overloads have costs of their own costs one: a call of the
+    standard library, and a sort.
     """
-    nominal = len(overloads) > 1 and (name in _STANDARD or name.startswith(("_", "@")))
+    nominal = len(overloads) > 1 and (name in _STANDARD or name == "sort" or name.startswith(("_", "@")))
 
     def run(frame: list[Any]) -> Any:
         given = [argument(frame) for argument in arguments]
@@ -79,7 +80,7 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
                     result = _searched(frame, overload, *given)
                 else:
                     if overload.dear and overload.cost is not None:
-                        spending.require(frame, overload.cost(given, None))
+                        _require(frame, overload.cost(given, None), nominal=nominal)
                     result = overload.implementation(*given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
@@ -88,6 +89,16 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
         raise no_overload_for(name, given)
 
     return run
+
+
+def _require(frame: list[Any], cost: int, *, nominal: bool) -> None:
+    """Look at what a dear call takes before it is made; it is work where it costs only one."""
+    if not nominal:
+        spending.require(frame, cost)
+        return
+    frame[1] -= cost
+    if frame[1] < 0:
+        spending.exceeded(frame)
 
 
 _NUMBERS = frozenset({int, values.Uint, float})

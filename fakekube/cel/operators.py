@@ -289,6 +289,10 @@ def equal(left: Code, right: Code, *, negated: bool) -> Code:
         frame[1] -= work
         if frame[0] < 0 or frame[1] < 0:
             spending.exceeded(frame)
+        if found and values.is_incomparable(one, other):
+            if negated:
+                return True
+            raise errors.no_such_overload()
         return found is not negated
 
     return run

@@ -155,10 +155,10 @@ class Planner:
         cost = sum(argument.cost for argument in arguments)
         codes = [argument.code for argument in arguments]
         constants = [argument.form is Form.CONSTANT for argument in arguments]
+        if constants[1:] == [True] and [overload.id for overload in node.overloads] == ["in_list"]:
+            return self.constant_list(arguments[0], codes[1]([]))
         if not any(types.is_dyn(argument.type) for argument in node.children()) and len(node.overloads) == 1:
             overload = node.overloads[0]
-            if overload.id == "in_list" and constants[1]:
-                return self.constant_list(arguments[0], codes[1]([]))
             if overload.id == "in_list":
                 return Plan(calls.in_elements(codes[0], codes[1]), cost)
             if overload.id == "add_list":

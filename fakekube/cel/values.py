@@ -253,9 +253,27 @@ def equal_counted(left: Value, right: Value) -> tuple[bool, int]:
                 pending.append((value, other[key]))
         else:
             seen += len(one) if kind in _LISTS else 0
-            if not equal(one, other):
+            if not equal(one, other) and not is_incomparable(one, other):
                 return False, seen
     return True, seen
+
+
+def is_incomparable(left: Value, right: Value) -> bool:
+    """Whether it is an error to compare the two: the first is abstract, and the second of another
+    type. Of two elements of lists or maps that only means that they do not differ, as upstream has
+    it.
+    """
+    kind: Any = left.__class__
+    if kind is OptionalValue:
+        if right.__class__ is not OptionalValue or not left.present or not right.present:
+            return False
+        return is_incomparable(left.value, right.value) or (right.value is None and _is_abstract(left.value))
+    return kind is not right.__class__ and right is not None and _is_abstract(left)
+
+
+def _is_abstract(value: Value) -> bool:
+    declared = None if value.__class__ in _TYPES else getattr(value, "cel_type", None)
+    return declared is not None and declared.kind in (types.Kind.OPAQUE, types.Kind.STRUCT)
 
 
 def equal(left: Value, right: Value) -> bool:
@@ -284,7 +302,11 @@ def _equal_lists(left: list[Value], right: list[Value]) -> bool:
         return False
     if left.__class__ is SetList or left.__class__ is MapList:
         return _equal_unordered(left, right)
-    return all(map(equal, left, right))
+    return all(map(_do_not_differ, left, right))
+
+
+def _do_not_differ(left: Value, right: Value) -> bool:
+    return equal(left, right) or is_incomparable(left, right)
 
 
 def _equal_unordered(left: list[Value], right: list[Value]) -> bool:
@@ -314,7 +336,7 @@ def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
         return False
     for key, value in left.items():
         other = right.get(key, right)
-        if other is right or not equal(value, other):
+        if other is right or not _do_not_differ(value, other):
             return False
     return True
 

@@ -33,7 +33,7 @@ class Members:
             self._by_digest.setdefault(values.digest(element), []).append(element)
 
     def __contains__(self, wanted: Any) -> bool:
-        return any(values.equal(element, wanted) for element in self._by_digest.get(values.digest(wanted), ()))
+        return any(values.equal(wanted, element) for element in self._by_digest.get(values.digest(wanted), ()))
 
     def add(self, element: Any) -> bool:
         """Whether it was not there, and is now."""
@@ -51,8 +51,8 @@ def contains(elements: Sequence[Any], wanted: Sequence[Any]) -> bool:
 
 def intersects(elements: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether any of the second list is in the first."""
-    members = Members(elements)
-    return any(element in members for element in others)
+    members = Members(others)
+    return any(element in members for element in elements)
 
 
 def equivalent(elements: Sequence[Any], others: Sequence[Any]) -> bool:
