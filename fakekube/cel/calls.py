@@ -4,6 +4,7 @@ Upstream: interpreter/interpretable.go (evalUnary, evalBinary, evalVarArgs, eval
 optimizations.go.
 """
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -105,6 +106,7 @@ _NUMBERS = frozenset({int, values.Uint, float})
 _TIMES = frozenset({values.Duration, values.Timestamp})
 _TEXTS = frozenset({str, bytes})
 _ORDERED = _NUMBERS | _TIMES | _TEXTS | {bool}
+_ORDERINGS = ("_<_", "_<=_", "_>_", "_>=_")
 _FIRST_OPERANDS: dict[str, frozenset[type]] = {
     "_+_": _NUMBERS | _TIMES | _TEXTS | {list, tuple},
     "_-_": _NUMBERS | _TIMES,
@@ -112,10 +114,11 @@ _FIRST_OPERANDS: dict[str, frozenset[type]] = {
     "_/_": _NUMBERS,
     "_%_": frozenset({int, values.Uint}),
     "-_": frozenset({int, float, bool}),
-    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _ORDERED),
+    **dict.fromkeys(_ORDERINGS, _ORDERED),
     "size": _TEXTS | {list, tuple, dict},
+    "matches": frozenset({str}),
 }
-_UNNAMED = frozenset({"startsWith", "endsWith", "contains", "matches"})
+_UNNAMED = frozenset({"startsWith", "endsWith", "contains"})
 
 
 def no_overload_for(name: str, given: Sequence[Any]) -> errors.EvaluationError:
@@ -125,6 +128,8 @@ def no_overload_for(name: str, given: Sequence[Any]) -> errors.EvaluationError:
     of all arguments.
     """
     first = given[0].__class__ if given else None
+    if name in _ORDERINGS and first is float and math.isnan(given[0]):
+        return errors.EvaluationError("NaN values cannot be ordered")
     fitting = _FIRST_OPERANDS.get(name)
     if fitting is not None:
         plain = first in fitting or first is str or first in _TIMES

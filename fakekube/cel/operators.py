@@ -60,6 +60,18 @@ def converted_optional(code: Code, convert: Callable[[Any], Any]) -> Code:
     return run
 
 
+def text(code: Code) -> Code:
+    """A string; EvaluationError, with no more said, for anything else."""
+
+    def run(frame: list[Any]) -> Any:
+        value = code(frame)
+        if value.__class__ is not str:
+            raise errors.no_such_overload()
+        return value
+
+    return run
+
+
 def variable(index: int) -> Code:
     """A variable of the environment."""
     return lambda frame: frame[index]
@@ -97,9 +109,20 @@ def dynamic_field(operand: Code, key: str) -> Code:
     """A field of something that is known at run time only."""
 
     def run(frame: list[Any]) -> Any:
-        return index_value(operand(frame), key)
+        value = operand(frame)
+        return _of_optional(frame, value, key) if value.__class__ is values.OptionalValue else index_value(value, key)
 
     return run
+
+
+def _of_optional(frame: list[Any], value: values.OptionalValue, key: Any) -> values.OptionalValue:
+    """What an optional holds under a key, where only now is known that it is one: only what is
+    found costs something, and that was counted.
+    """
+    found = optional_index_value(value, key)
+    if not found.present:
+        frame[0] += costs.SELECT_AND_IDENT
+    return found
 
 
 def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
@@ -110,6 +133,7 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
         if value.__class__ is dict:  # as nearly always
             return key in value and not (absent_nulls and value[key] is None)
         if value.__class__ is values.OptionalValue:
+            frame[0] += costs.SELECT_AND_IDENT
             value = value.value
         if isinstance(value, list | tuple):
             list_index(key)
@@ -137,13 +161,20 @@ def index_value(value: Any, key: Any) -> Any:
 
 def list_index(key: Any) -> int:
     """The index that a key means: a whole number of any type. Raises EvaluationError."""
-    if key.__class__ is float:
-        if not key.is_integer():
-            raise EvaluationError(f"unsupported index value {conversions.key_text(key)} in list")
-        return int(key)
-    if not isinstance(key, int) or isinstance(key, bool):
+    if not isinstance(key, int | float) or isinstance(key, bool):
         raise EvaluationError(f"unsupported index type '{values.type_of(key).name}' in list")
-    return key
+    if (key.__class__ is float and not key.is_integer()) or not values.MIN_INT <= key <= values.MAX_INT:
+        raise EvaluationError(f"unsupported index value {conversions.key_text(key)} in list")
+    return int(key)
+
+
+_QUALIFIERS = frozenset({str, int, values.Uint, bool, float})
+
+
+def check_qualifier(key: Any) -> None:
+    """Raise EvaluationError for what can be no key of anything."""
+    if key.__class__ not in _QUALIFIERS:
+        raise EvaluationError(f"invalid qualifier type: {values.go_type(key)}")
 
 
 def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
@@ -165,7 +196,14 @@ def index(operand: Code, key: Code, *, texts_only: bool = False) -> Code:
     """``a[b]``; ``texts_only`` says that keys of a map can be nothing but strings."""
 
     def run(frame: list[Any]) -> Any:
-        value, place = operand(frame), key(frame)
+        value = operand(frame)
+        if value.__class__ is values.OptionalValue:
+            place = key(frame) if value.present else None
+            if value.present:
+                check_qualifier(place)
+            return _of_optional(frame, value, place)
+        place = key(frame)
+        check_qualifier(place)
         if texts_only and place.__class__ is not str and isinstance(value, dict):
             raise errors.no_such_overload()
         return index_value(value, place)
@@ -177,7 +215,12 @@ def optional_index(operand: Code, key: Code, *, absent_nulls: bool = False) -> C
     """``a.?b`` and ``a[?b]``, and selections from an optional; what is found costs one."""
 
     def run(frame: list[Any]) -> Any:
-        found = optional_index_value(operand(frame), key(frame))
+        value = operand(frame)
+        if value is values.NONE:
+            return values.NONE
+        place = key(frame)
+        check_qualifier(place)
+        found = optional_index_value(value, place)
         if absent_nulls and found.value is None:
             return values.NONE
         if found.present:

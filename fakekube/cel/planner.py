@@ -155,16 +155,20 @@ class Planner:
         cost = sum(argument.cost for argument in arguments)
         codes = [argument.code for argument in arguments]
         constants = [argument.form is Form.CONSTANT for argument in arguments]
-        if constants[1:] == [True] and [overload.id for overload in node.overloads] == ["in_list"]:
-            return self.constant_list(arguments[0], codes[1]([]))
+        if node.function in _FINDS and constants[1] and isinstance(codes[1]([]), str):
+            codes[0] = operators.text(codes[0])
+        if constants[1:] == [True] and len(node.overloads) == 1:
+            overload = node.overloads[0]
+            if overload.id == "in_list":
+                return self.constant_list(arguments[0], codes[1]([]))
+            if overload.id in {"matches", "matches_string"} and isinstance(codes[1]([]), str):
+                return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
         if not any(types.is_dyn(argument.type) for argument in node.children()) and len(node.overloads) == 1:
             overload = node.overloads[0]
             if overload.id == "in_list":
                 return Plan(calls.in_elements(codes[0], codes[1]), cost)
             if overload.id == "add_list":
                 return Plan(calls.add_lists(codes[0], codes[1]), cost + 1)
-            if overload.id in {"matches", "matches_string"} and constants[1]:
-                return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
             if overload.id in calls.SEARCHES:
                 return Plan(calls.searching_call(overload, codes), cost)
             if overload.cost is None:
@@ -429,6 +433,7 @@ def _below(decl: DeclType | None, name: str | None = None) -> DeclType | None:
 
 _SCALARS = frozenset({Kind.INT, Kind.UINT, Kind.BOOL, Kind.DURATION, Kind.TIMESTAMP})
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
+_FINDS = ("find", "findAll")  # with an expression that is known before, they say less of what is no string
 _SPECIAL: dict[str, Callable[[Planner, tree.Call], Plan]] = {
     "_&&_": Planner.logical,
     "_||_": Planner.logical,

@@ -151,6 +151,8 @@ _GO_TYPES: dict[type, str] = {
     OptionalValue: "*types.Optional",
     types.Type: "*types.Type",
     types.ObjectType: "*types.Type",
+    list: "*types.baseList",
+    dict: "*types.baseMap",
 }
 
 
@@ -165,7 +167,7 @@ def matches(value: Value, declared: types.Type) -> bool:
         return True
     actual = type_of(value)
     if declared.kind is types.Kind.STRUCT:
-        return actual.kind is types.Kind.MAP or actual.name == declared.name
+        return actual.name == declared.name or (actual.kind is types.Kind.MAP and getattr(declared, "known", True))
     if actual.kind is not declared.kind:
         return False
     if actual.kind is types.Kind.LIST:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from fakekube.cel import costs, macros, tree, types, values
-from fakekube.cel.errors import EvaluationError
+from fakekube.cel.errors import EvaluationError, no_such_overload
 from fakekube.cel.functions import Estimate, Function, Node, Sizes, function, member, overload
 from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing, ordering, sets
@@ -92,8 +92,9 @@ def flatten(elements: Any, *depths: Any) -> list[Any]:
     """The elements, with those of lists in their place, as deep as is said, or one deep."""
     depth = depths[0] if depths else 1
     if not isinstance(elements, list | tuple) or not isinstance(depth, int):
-        given = ", ".join(values.type_of(each).name for each in depths)
-        raise EvaluationError(f"no such overload: {values.type_of(elements)}.flatten({given})")
+        given, kind = ", ".join(values.type_of(each).name for each in depths), values.type_of(elements)
+        name = kind if kind.parameters else kind.name
+        raise EvaluationError(f"no such overload: {name}.flatten({given})")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     flat: list[Any] = []
@@ -110,15 +111,21 @@ def flatten(elements: Any, *depths: Any) -> list[Any]:
     return flat
 
 
+_RECEIVERS = (str, values.Duration, values.Timestamp)
+"""What is asked itself about a call for which there is no overload; its error names nothing."""
+
+
 def sort(elements: Any) -> list[Any]:
     """The elements in their order."""
     if not isinstance(elements, list | tuple):
-        raise EvaluationError("no such overload: sort")
+        raise no_such_overload() if isinstance(elements, _RECEIVERS) else EvaluationError("no such overload: sort")
     return sort_by_keys(elements, elements)
 
 
 def sort_by_keys(elements: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
     """The elements in the order of the keys that belong to them."""
+    if not isinstance(elements, list | tuple):
+        raise EvaluationError("no such overload: @sortByAssociatedKeys")
     if len(elements) != len(keys):
         raise EvaluationError(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got "

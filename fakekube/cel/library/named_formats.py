@@ -19,7 +19,7 @@ MAX_EXPRESSION_SIZE = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NamedFormat:
+class Format:
     """The value of ``format.dns1123Label()``; ``expression_size`` counts for costs."""
 
     cel_type: ClassVar[types.Type] = FORMAT_TYPE
@@ -31,7 +31,7 @@ class NamedFormat:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NamedFormat) and self.name == other.name
+        return isinstance(other, Format) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -51,27 +51,27 @@ def library() -> Library:
     ))
 
 
-def _constant(value: NamedFormat) -> Callable[[], NamedFormat]:
+def _constant(value: Format) -> Callable[[], Format]:
     return lambda: value
 
 
 @cache
-def formats() -> dict[str, NamedFormat]:
+def formats() -> dict[str, Format]:
     """All formats by the names that expressions use."""
     return {
-        "dns1123Label": NamedFormat("DNS1123Label", names.dns1123_label, 30),
-        "dns1123Subdomain": NamedFormat("DNS1123Subdomain", names.dns1123_subdomain, 60),
-        "dns1035Label": NamedFormat("DNS1035Label", names.dns1035_label, 30),
-        "qualifiedName": NamedFormat("QualifiedName", names.qualified_name, 60),
-        "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", _prefix("label"), 30),
-        "dns1123SubdomainPrefix": NamedFormat("DNS1123SubdomainPrefix", _prefix("subdomain"), 60),
-        "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", _prefix("label1035"), 30),
-        "labelValue": NamedFormat("LabelValue", names.label_value, 40),
-        "uri": NamedFormat("URI", _uri, 1103),
-        "uuid": NamedFormat("uuid", _told(strfmt.is_uuid, "does not match the UUID format"), 70),
-        "byte": NamedFormat("byte", _told(strfmt.is_base64, "invalid base64"), 84),
-        "date": NamedFormat("date", _told(strfmt.is_date, "invalid date"), 71),
-        "datetime": NamedFormat("datetime", _told(strfmt.is_date_time, "invalid datetime"), 71),
+        "dns1123Label": Format("DNS1123Label", names.dns1123_label, 30),
+        "dns1123Subdomain": Format("DNS1123Subdomain", names.dns1123_subdomain, 60),
+        "dns1035Label": Format("DNS1035Label", names.dns1035_label, 30),
+        "qualifiedName": Format("QualifiedName", names.qualified_name, 60),
+        "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _prefix("label"), 30),
+        "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _prefix("subdomain"), 60),
+        "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _prefix("label1035"), 30),
+        "labelValue": Format("LabelValue", names.label_value, 40),
+        "uri": Format("URI", _uri, 1103),
+        "uuid": Format("uuid", _told(strfmt.is_uuid, "does not match the UUID format"), 70),
+        "byte": Format("byte", _told(strfmt.is_base64, "invalid base64"), 84),
+        "date": Format("date", _told(strfmt.is_date, "invalid date"), 71),
+        "datetime": Format("datetime", _told(strfmt.is_date_time, "invalid datetime"), 71),
     }
 
 
@@ -81,7 +81,7 @@ def named(name: str) -> values.OptionalValue:
     return values.OptionalValue(found) if found is not None else values.NONE
 
 
-def validate(chosen: NamedFormat, text: str) -> values.OptionalValue:
+def validate(chosen: Format, text: str) -> values.OptionalValue:
     """What is wrong with a text; none if nothing is."""
     found = chosen.complaints(text)
     return values.OptionalValue(found) if found else values.NONE
