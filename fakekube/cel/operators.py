@@ -133,7 +133,8 @@ def has_field(operand: Code, key: str, *, absent_nulls: bool) -> Code:
         if value.__class__ is dict:  # as nearly always
             return key in value and not (absent_nulls and value[key] is None)
         if value.__class__ is values.OptionalValue:
-            frame[0] += costs.SELECT_AND_IDENT
+            if not (isinstance(value.value, dict) and key in value.value):
+                frame[0] += costs.SELECT_AND_IDENT
             value = value.value
         if isinstance(value, list | tuple):
             list_index(key)
