@@ -78,3 +78,14 @@ def test_a_deep_text_is_an_error_and_no_crash(tmp_path: Path, statement: str) ->
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "exceeded max depth" in last or last.endswith("deep.yaml is no kubeconfig, and is left as it is")
+
+
+def test_a_file_of_one_document() -> None:
+    """Given texts that are to be one document, when they are read, then one is, none is nothing, and
+    two are refused with their number.
+    """
+    assert yamlfiles.one("a: 1\n", "f.yaml") == {"a": 1}
+    assert yamlfiles.one("", "f.yaml") is None
+    with pytest.raises(yamlfiles.FileError) as caught:
+        yamlfiles.one("a: 1\n---\nb: 2\n", "f.yaml")
+    assert str(caught.value) == "f.yaml: there are 2 documents in it, and one is expected"

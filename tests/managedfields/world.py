@@ -30,7 +30,7 @@ def widgets() -> FieldManager:
     """A custom resource with every kind of list and map."""
     text = {"type": "string"}
     spec = {
-        "granular": {"type": "object", "additionalProperties": text},
+        "granular": {"type": "object", "additionalProperties": text, "x-kubernetes-map-type": "granular"},
         "atomic": {"type": "object", "additionalProperties": text, "x-kubernetes-map-type": "atomic"},
         "plain": {"type": "array", "items": text},
         "tags": {"type": "array", "items": text, "x-kubernetes-list-type": "set"},

@@ -97,3 +97,17 @@ def test_the_key_of_work_is_written_as_people_read_it() -> None:
     """
     keys: list[object] = [("ns", "a"), ("", "a"), ("a", "b", "c"), "text", 5, Key("x", "y")]
     assert [saved.key_text(key) for key in keys] == ["ns/a", "a", "a/b/c", "text", "5", "x/y"]
+
+
+def test_a_history_that_was_read_or_forked_is_forgotten_like_any_other() -> None:
+    """Given storages whose history was read, or taken over by a fork / when they are compacted at
+    once / then nothing of it is kept.
+    """
+    read = saved.load(
+        (line.encode() for line in LINES), revision=11, compacted=5, begun=4, fields_of=lambda _: None)
+    for storage in (read, written().fork()):
+        assert [len(list(bucket.track.newest_first())) for bucket in storage.buckets] == [5, 1]
+        storage.log.compact(9)
+        assert [len(list(bucket.track.newest_first())) for bucket in storage.buckets] == [1, 1]
+        storage.log.compact(11)
+        assert [list(bucket.track.newest_first()) for bucket in storage.buckets] == [[], []]

@@ -360,3 +360,15 @@ def test_what_a_storage_class_fixes_is_worded_by_the_release(minor, text):
     old = created(storageclass.STRATEGY, named({"provisioner": "a/b"}), world)
     _, found = changed(storageclass.STRATEGY, old, {"provisioner": "a/c"}, world)
     assert [each for each in found if text in each], found
+
+
+def test_an_unknown_data_source_stays_where_there_was_one():
+    """Given a claim with a dataSourceRef of another group, so that it has such a dataSource, too /
+    when it is written with the dataSource alone / then both stay.
+    """
+    source = {"apiGroup": "a.io", "kind": "K", "name": "n"}
+    old = created(CLAIMS, claim(dataSourceRef=source))
+    assert old["spec"]["dataSource"] == source
+    spec = {key: value for key, value in old["spec"].items() if key != "dataSourceRef"}
+    obj, wrong = changed(CLAIMS, old, {"spec": spec})
+    assert (obj["spec"]["dataSource"], obj["spec"]["dataSourceRef"], wrong) == (source, source, [])
