@@ -81,8 +81,8 @@ def test_a_deep_text_is_an_error_and_no_crash(tmp_path: Path, statement: str) ->
 
 
 def test_a_file_of_one_document() -> None:
-    """Given texts that are to be one document, when they are read, then one is, none is nothing, and
-    two are refused with their number.
+    """Given texts that are to be one document, when they are read, then one is, none is nothing,
+    and two are refused with their number.
     """
     assert yamlfiles.one("a: 1\n", "f.yaml") == {"a": 1}
     assert yamlfiles.one("", "f.yaml") is None

@@ -129,3 +129,17 @@ def test_again_begins_anew():
         first = [choices.pick("a", 3) for _ in range(5)]
         other = choices.again()
         assert [other.pick("a", 3) for _ in range(5)] == first
+
+
+def test_a_planned_fault_that_is_met_is_a_deviation_once() -> None:
+    """Given a planned fault, when requests meet it twice, and another fault once, then it is one
+    deviation, with the moment of the first.
+    """
+    planned = Deviation.of_fault({"name": "lost", "verb": "get"})
+    choices = Choices.of(schedule_of(None, [planned]))
+    assert choices.planned_faults == ['{"name":"lost","verb":"get"}']
+    moments = iter([(12.5, 7), (13.0, 8)])
+    choices.tell_moment = lambda: next(moments)
+    for name in ("other", "lost", "lost"):
+        choices.meet(name)
+    assert choices.deviations == [planned._replace(time=12.5, revision=7)]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery import names
+from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import pod as pods
 from fakekube.apis.core.pod_update import validate_annotation_changes
 from fakekube.apis.core.podresources import qos_class
@@ -223,6 +224,23 @@ def test_warnings_tell_of_ports_and_variables_that_are_there_twice() -> None:
         'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
         "spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]",
     ]
+
+
+@pytest.mark.parametrize(("container", "warnings"), [
+    ({"ports": [{"containerPort": 80}]}, []),
+    ({"ports": [{"containerPort": 80}, {"containerPort": 81}]}, []),
+    ({"ports": [{"containerPort": 80}, {"containerPort": 80}]},
+     ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"]),
+    ({"env": [{"name": "A", "value": "a"}]}, []),
+    ({"env": [{"name": "A", "value": "a"}, {"name": "A", "value": "b"}]},
+     ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply']),
+])
+def test_each_of_them_is_enough_for_a_warning(container: Tree, warnings: list[str]) -> None:
+    """Given one or two ports or variables, and nothing else to say, when created, then a warning
+    tells of the second of the same.
+    """
+    outcome = create(pod(containers=[{**CONTAINER, **container}]))
+    assert (outcome.errors, outcome.warnings) == ([], warnings)
 
 
 COMMAND_ADDED = """\
