@@ -217,7 +217,7 @@ def optional_index(operand: Code, key: Code, *, absent_nulls: bool = False) -> C
 
     def run(frame: list[Any]) -> Any:
         value = operand(frame)
-        if value is values.NONE:
+        if value.__class__ is values.OptionalValue and not value.present:
             return values.NONE
         place = key(frame)
         check_qualifier(place)

@@ -23,9 +23,15 @@ P = TypeVar("P", bound=ReadOnlyTree)
 
 
 UNTURNED_PODS = 16
-"""So many pods are made or deleted before everybody else gets a turn: in-process nothing else
-yields.
+"""So many pods are made, deleted or changed before everybody else gets a turn: in-process nothing
+else yields.
 """
+
+
+async def turn_before(place: int) -> None:
+    """Give everybody else a turn before the pod at this place of many, if it is due."""
+    if place and place % UNTURNED_PODS == 0:
+        await turn()
 
 
 class PodControl:
@@ -98,8 +104,7 @@ async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]
         batch, rest = rest[:size], rest[size:]
         failure: APIError | None = None
         for item in batch:
-            if tried and tried % UNTURNED_PODS == 0:
-                await turn()
+            await turn_before(tried)
             tried += 1
             try:
                 await create(item)
@@ -144,8 +149,7 @@ async def delete_expected(
     deleted: list[P] = []
     failure: APIError | None = None
     for place, pod in enumerate(pods):
-        if place and place % UNTURNED_PODS == 0:
-            await turn()
+        await turn_before(place)
         try:
             if not await delete(pod):
                 expectations.deletion_observed(key, meta.uid_of(pod))

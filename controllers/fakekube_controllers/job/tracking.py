@@ -9,8 +9,7 @@ Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.runtime.podcontrol import UNTURNED_PODS
-from fakekube.util.tasks import turn
+from fakekube.runtime.podcontrol import turn_before
 from fakekube_controllers.job import conditions, indexes, pods
 from fakekube_controllers.job.indexes import Indexes
 from fakekube_controllers.job.syncstate import SyncState
@@ -180,8 +179,7 @@ def _set_interim_condition(state: SyncState) -> bool:
 async def _release(state: SyncState, writer: Writer, releasable: list[pods.Pod]) -> APIError | None:
     failure: APIError | None = None
     for place, pod in enumerate(releasable):
-        if place and place % UNTURNED_PODS == 0:
-            await turn()
+        await turn_before(place)
         try:
             await writer.finalizers.remove(pod)
         except APIError as error:
