@@ -71,6 +71,7 @@ async def test_places_are_those_of_the_queue(cluster):
     pages keep the places of the whole."""
     queue = "clusterqueues/all"
     assert await waiting(cluster, queue) == [("high", 0, 0), ("second", 1, 0), ("third", 2, 1)]
+    assert [item["priority"] for item in (await get(cluster, f"{queue}/pendingworkloads"))["items"]] == [100, 0, 0]
     assert await waiting(cluster, queue, "v1beta1") == await waiting(cluster, queue)
     assert await waiting(cluster, "namespaces/default/localqueues/b") == [("high", 0, 0), ("third", 2, 1)]
     for query, names in (

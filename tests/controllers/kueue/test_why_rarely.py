@@ -10,8 +10,11 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, LIMIT_RANGES, NAMESPACES
 from fakekube.runtime.why import Answer, Change, Reason
+from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.names import LOCAL_QUEUES, WORKLOADS
 from fakekube_controllers.kueue.resources import FlavorResource
+from fakekube_controllers.kueue.topology.domains import DomainTree
+from fakekube_controllers.kueue.topology.snapshot import Matching, TASFlavorSnapshot
 from fakekube_controllers.kueue.why import domains, queues, shortfall, trial
 from fakekube_controllers.kueue.why.answers import Answers
 from fakekube_controllers.kueue.why.domains import RoomNeed
@@ -19,6 +22,7 @@ from fakekube_controllers.kueue.why.room import Room
 from fakekube_controllers.kueue.why.trial import Extra, Lack, TooMany
 from fakekube_controllers.kueue.workload.info import InfoOptions
 from tests.controllers.kueue.core.world import NAMESPACE, world
+from tests.controllers.kueue.topology.test_facts import node
 from tests.controllers.kueue.topology.test_placement import request, snapshot_of
 
 CPU = FlavorResource("f", "cpu")
@@ -107,6 +111,22 @@ def test_a_leader_has_no_place_without_its_workers() -> None:
     assert domains._failure(cq, info, {"f": [workers, leader]}) == domains.Failure("f", workers, leader)
     assert domains._failure(cq, info, {"f": [alone]}) == domains.Failure("f", alone, None)
     assert domains._failure(cq, info, {"f": [request(4, {"required": "rack"})]}) is None
+
+
+def test_room_for_workers_is_also_for_their_leader() -> None:
+    """Given a node that is full, when workers and their leader are to be there, then what is asked
+    for are the pods of all of them.
+    """
+    asked = {"required": "rack", "podSetGroupName": "g"}
+    tree = DomainTree(["rack"], [node("n0", "b0 r0 s0 x", "0 0 0")])
+    found: Any = SimpleNamespace(
+        tas_flavors={"f": TASFlavorSnapshot("topo", (), Matching(tree), tree.capacity, {}, Features())})
+    info: Any = SimpleNamespace(obj={"metadata": {"name": "w"}, "spec": {}, "status": {}})
+    requests = {"f": [request(9, asked, "workers"), request(1, asked, "leader")]}
+    assignment: Any = SimpleNamespace(workloads_topology_requests=lambda *_: requests)
+    room = domains.needed(found, info, assignment)
+    assert room is not None
+    assert (room.pods, room.amounts()) == (9, {"cpu": 10_000, "pods": 10})
 
 
 class Trials:

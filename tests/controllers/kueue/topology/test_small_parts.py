@@ -8,11 +8,15 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kueue.features import Features
 from fakekube_controllers.kueue.topology import encoding, nodes, parameters, ungater
-from fakekube_controllers.kueue.topology.assignments import TopologyAssignment, TopologyDomainAssignment
+from fakekube_controllers.kueue.topology.assignments import HOSTNAME, TopologyAssignment, TopologyDomainAssignment
+from fakekube_controllers.kueue.topology.domains import DomainTree
+from fakekube_controllers.kueue.topology.finding import find_topology_assignments_for_flavor
 from fakekube_controllers.kueue.topology.nontasusage import NonTASUsageCache
 from fakekube_controllers.kueue.topology.parameters import NoFit
 from fakekube_controllers.kueue.topology.ranks import assign_gated_pods
+from fakekube_controllers.kueue.topology.snapshot import Matching, TASFlavorSnapshot
 from fakekube_controllers.kueue.topology.ungater import BadOffset
+from tests.controllers.kueue.topology.test_facts import node, request
 
 LEVELS = ("block", "rack", "host")
 
@@ -60,6 +64,22 @@ def test_layers_that_belong_to_a_topology() -> None:
     assert (found.slices.size, found.slices.inner, found.slice_count) == (8, {1: 4, 2: 4}, 2)
     alone = parameters.parameters_of(slices(1), LEVELS, count=8, leader_count=0, implied=False)
     assert (alone.slices.size, alone.slices.inner, alone.slice_count) == (1, {}, 8)
+
+
+@pytest.mark.parametrize(("respects", "place"), [(True, "n-b"), (False, "n-a")])
+def test_preferred_nodes_are_a_gate(respects: bool, place: str) -> None:
+    """Given two nodes with the same room, the second of which a pod prefers, when a place is looked
+    for, then it is that one, but where preferences are not respected.
+    """
+    tree = DomainTree([HOSTNAME], [node("n-a", "b r s x", "4 4Gi 9"), node("n-b", "b r s y", "4 4Gi 9")])
+    snapshot = TASFlavorSnapshot(
+        "topo", (), Matching(tree), tree.capacity, {}, Features(TASRespectNodeAffinityPreferred=respects))
+    term = {"weight": 5, "preference": {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["y"]}]}}
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    asked = {"name": "p", "count": 1, "single": {"cpu": 1000}, "request": {"unconstrained": True}, "spec": {"affinity": affinity}}
+    found = find_topology_assignments_for_flavor(snapshot, [request(asked)])["p"].topology_assignment
+    assert found is not None
+    assert [domain.values for domain in found.domains] == [(place,)]
 
 
 @pytest.mark.parametrize(("taint", "text"), [
