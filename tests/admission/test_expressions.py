@@ -1,5 +1,6 @@
 """Conditions, budgets and what expressions see of a write."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fakekube.admission.expressions import (
     OutOfBudget,
     namespace_object,
 )
+from fakekube.admission.policy.validating import ValidatingPolicy
 from fakekube.cel import admission, types
 from fakekube.cel.errors import EvaluationError
 from tests.admission.world import World, kind
@@ -151,3 +153,21 @@ def test_expressions_of_a_type() -> None:
     assert Expression(WITHIN, "1 + 1", (types.INT,)).value(activation()) == 2
     with pytest.raises(Failed, match=r"^compilation error: must evaluate to string but got int$"):
         Expression(WITHIN, "1 + 1", (types.STRING,)).value(activation())
+
+
+def test_what_is_stored_may_use_all_that_the_release_knows() -> None:
+    """Given a policy whose expressions call what is new in 1.37, as one has that a later release
+    stored / when it is read / then its conditions, variables and validations all have their values.
+    """
+    new = "[1].includes(1)"
+    services: Any = SimpleNamespace(minor=37)
+    read = ValidatingPolicy(services, {"metadata": {"name": "p"}, "spec": {
+        "matchConditions": [{"name": "c", "expression": new}], "variables": [{"name": "v", "expression": new}],
+        "validations": [{"expression": new, "messageExpression": f"string({new})"}],
+        "auditAnnotations": [{"key": "k", "valueExpression": f"string({new})"}]}})
+    assert read.conditions is not None
+    assert read.conditions.hold(activation())
+    [validation] = read.validations
+    assert validation.message_expression is not None
+    expressions = [read.variables["v"], validation.expression, validation.message_expression, read.annotations["k"]]
+    assert [expression.problem for expression in expressions] == [""] * 4
