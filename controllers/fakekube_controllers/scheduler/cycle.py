@@ -2,7 +2,9 @@
 
 Upstream: pkg/scheduler/schedule_one.go (schedulePod, findNodesThatFitPod, prioritizeNodes). All
 nodes are candidates, unless a configuration says that a part of them is enough (``sampling.py``),
-and of several that are best the first in name order is taken, so that a seed gives one history.
+and of several that are best, of which upstream takes any, one is taken by rule, so that a seed gives
+one history: under LeastAllocated the one of which the least cpu and memory is requested (a score is
+whole, and rounds away what small pods take), and then the first in name order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +14,7 @@ from fakekube.util import memory
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo
 from fakekube_controllers.scheduler.runtime import Framework
 from fakekube_controllers.scheduler.sampling import Sampling
 from fakekube_controllers.scheduler.search import NodeSearch
@@ -159,10 +161,10 @@ class Algorithm:
         """The name of the node with the highest score. Raises SchedulingError."""
         if len(nodes) == 1:
             return nodes[0].name
-        return best_name(self.scores(state, pod, nodes))
+        return self.best_by(self.scores(state, pod, nodes), nodes)
 
-
-def best_name(totals: Mapping[str, int]) -> str:
-    """The name with the highest total, and of several the first."""
-    best = max(totals.values())
-    return min(name for name, total in totals.items() if total == best)
+    def best_by(self, totals: Mapping[str, int], nodes: Sequence[NodeInfo]) -> str:
+        """The name of the node with the highest total."""
+        most, emptier_first = max(totals.values()), self.framework.emptier_first
+        best = [node for node in nodes if totals[node.name] == most]
+        return min((node.usage[SHARE] if emptier_first else 0, node.name) for node in best)[1]

@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/schedule_one.go (findNodesThatPassExtenders, prioritizeN
 import logging
 from collections.abc import Sequence
 
-from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError, best_name
+from fakekube_controllers.scheduler.cycle import Algorithm, SchedulingError
 from fakekube_controllers.scheduler.framework.extender import EXTENDER_NAME, Extender, ExtenderError
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
@@ -47,7 +47,7 @@ async def schedule(
         for name, score in scores.items():
             if name in totals:
                 totals[name] += score * extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
-    return best_name(totals)
+    return algorithm.best_by(totals, nodes)
 
 
 async def _filtered(

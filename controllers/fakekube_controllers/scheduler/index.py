@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.search import SignPlugin, Usage
 from fakekube_controllers.scheduler.framework.snapshot import NO_NODES, NodeMap
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, zone_of
+from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo, zone_of
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
@@ -31,13 +31,15 @@ VIEWED_NODES = 250_000  # in all views
 class Bound:
     """The total score of a pod by usage, of all ``ResourcePlugin``s: see ``ResourceScore``.
 
-    ``is_exact``: both functions are the same.
+    ``is_exact``: both functions are the same. ``emptier_first``: see ``Framework``.
     """
 
-    __slots__ = ("_scores", "bound", "is_exact", "score")
+    __slots__ = ("_scores", "bound", "emptier_first", "is_exact", "score")
 
-    def __init__(self, bound: Callable[[Usage], int], score: Callable[[Usage], int]) -> None:
-        self.bound, self.score, self.is_exact = bound, score, bound is score
+    def __init__(
+        self, bound: Callable[[Usage], int], score: Callable[[Usage], int], *, emptier_first: bool = False,
+    ) -> None:
+        self.bound, self.score, self.is_exact, self.emptier_first = bound, score, bound is score, emptier_first
         self._scores: dict[Usage, int] = {}
 
     def score_of(self, usage: Usage) -> int:
@@ -49,10 +51,18 @@ class Bound:
 
 
 class Best(NamedTuple):
-    """The best node of several, by its score and then its name."""
+    """The best node of several: by its score, by the share of it that is taken, then by its name.
+
+    ``share`` is 0 where that has no say.
+    """
 
     score: int
+    share: int
     name: str
+
+    def is_before(self, other: "Best | None") -> bool:
+        """Whether it is the better one of two."""
+        return other is None or (-self.score, self.share, self.name) < (-other.score, other.share, other.name)
 
 
 class NodeTree:
@@ -176,10 +186,9 @@ class NodeTree:
         """
         found: Best | None = None
         for name, usage in self._late.items():
-            score = by.score_of(usage)
-            if score >= 0 and (other is None or (-score, name) < (-other.score, other.name)) and (
-                    accepts is None or accepts(name)):
-                found = other = Best(score, name)
+            best = Best(by.score_of(usage), usage[SHARE] if by.emptier_first else 0, name)
+            if best.score >= 0 and best.is_before(other) and (accepts is None or accepts(name)):
+                found = other = best
         return found
 
     def best(
@@ -191,19 +200,21 @@ class NodeTree:
         ``most``: what the method ``bounds`` says of this bound and zone.
         """
         usages, first, bound = self._zones[zone], self._first, by.bound
-        depth = first.bit_length()
-        # Of the same score only a leaf before this place is better.
-        found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
-        given = found, found_place
+        depth, weight = first.bit_length(), int(by.emptier_first)
+        # Of the same score only a leaf with less taken, or as much and before this place, is better.
+        found, share, found_place = (
+            (other.score, other.share, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0, 0))
+        given = found, share, found_place
         if first == 1 and not by.is_exact:
             most = by.score_of(usages[1] or ())
-        waiting = [(most, 1)]
+        waiting = [(most, usages[1][SHARE] * weight, 1)]
         while waiting:
-            most, place = waiting.pop()
-            while most > found or (most == found and place << (depth - place.bit_length()) < found_place):
+            most, least, place = waiting.pop()
+            while most > found or (most == found and (
+                    least < share or (least == share and place << (depth - place.bit_length()) < found_place))):
                 if place >= first:
                     if accepts is None or accepts(self._names[place - first]):
-                        found, found_place = most, place
+                        found, share, found_place = most, least, place
                     break
                 usage, place = usages[place], 2 * place
                 left, right = usages[place], usages[place + 1]
@@ -213,15 +224,17 @@ class NodeTree:
                 else:
                     here = -1 if left is None else by.score_of(left)
                     there = -1 if right is None else by.score_of(right)
-                if here >= there:
+                left_share = left[SHARE] * weight if left is not None else 0
+                right_share = right[SHARE] * weight if right is not None else 0
+                if here > there or (here == there and left_share <= right_share):
                     if there >= found:
-                        waiting.append((there, place + 1))
-                    most = here
+                        waiting.append((there, right_share, place + 1))
+                    most, least = here, left_share
                 else:
                     if here >= found:
-                        waiting.append((here, place))
-                    most, place = there, place + 1
-        return Best(found, self._names[found_place - first]) if (found, found_place) != given else None
+                        waiting.append((here, left_share, place))
+                    most, least, place = there, right_share, place + 1
+        return Best(found, share, self._names[found_place - first]) if (found, share, found_place) != given else None
 
 
 def _least(one: Usage | None, other: Usage | None) -> Usage | None:

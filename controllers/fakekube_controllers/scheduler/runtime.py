@@ -106,6 +106,8 @@ class Framework:
         self.pre_filter_plugins, self.filter_plugins = at("preFilter"), at("filter")
         self.post_filter_plugins, self.pre_score_plugins = at("postFilter"), at("preScore")
         self.score_plugins, self.reserve_plugins = at("score"), at("reserve")
+        self.emptier_first = any(getattr(plugin, "emptier_first", False) for plugin in self.score_plugins)
+        """Whether of nodes with the same total score the one is better of which less is requested."""
         self.permit_plugins, self.pre_bind_plugins = at("permit"), at("preBind")
         self.bind_plugins, self.post_bind_plugins = at("bind"), at("postBind")
         self.placement_generate_plugins, self.placement_score_plugins = at("placementGenerate"), at("placementScore")

@@ -1,8 +1,7 @@
 """Finds the best node for a pod without asking each: nodes with the same signatures are asked once,
 full ones not at all.
 
-The answer is that of asking every node: the highest total score, and of several the first in name
-order. Plugins that are none of ``framework/search.py``'s kinds must be inactive for the pod; else
+The answer is that of asking every node, see ``cycle.py``. Plugins that are none of ``framework/search.py``'s kinds must be inactive for the pod; else
 every node is asked.
 """
 
@@ -15,7 +14,7 @@ from fakekube_controllers.scheduler.framework.search import FEASIBLE, ResourcePl
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo
 from fakekube_controllers.scheduler.index import Best, Bound, Capacity, Index, NodeClass, View
 from fakekube_controllers.scheduler.runtime import Framework
 
@@ -122,7 +121,8 @@ class NodeSearch:
             if status is None:
                 by = self._bound(pod, tuple(node.allocatable.items()))
                 assert by is not None, "it fits"
-                fitting.append(Best(by.score(node.usage), name))
+                share = node.usage[SHARE] if by.emptier_first else 0
+                fitting.append(Best(by.score(node.usage), share, name))
             else:
                 rejected[name] = status
         if not fitting:
@@ -132,7 +132,7 @@ class NodeSearch:
         if view.counts_pods:
             state[FEASIBLE] = counts
         totals = self._sign_totals(state, pod, [nodes[best.name] for best in fitting])
-        return Found(min((-totals[best.name] - best.score, best.name) for best in fitting)[1], {})
+        return Found(min((-totals[best.name] - best.score, best.share, best.name) for best in fitting)[2], {})
 
     def _nodes_apart(self, pod: PodInfo, snapshot: Snapshot) -> dict[str, NodeInfo]:
         """Nodes that are asked one by one, as pods are nominated for them that count there."""
@@ -152,7 +152,8 @@ class NodeSearch:
             parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
         is_exact = all(part.bound is part.score for part, _ in parts)
         bound = _sum([(part.bound, weight) for part, weight in parts])
-        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]))
+        emptier_first = self._framework.emptier_first
+        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), emptier_first=emptier_first)
 
     def _statuses(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],

@@ -62,8 +62,8 @@ class NodeResourcesFit:
         self._placement_scorer = resource_scores.scorer_of({**strategy, "type": "MostAllocated"})
         weights = {resource["name"]: resource["weight"] for resource in strategy["resources"]}
         # the least of several usages scores no less than each of them
-        self._prefers_empty = strategy["type"] == "LeastAllocated"
-        self._is_default = self._prefers_empty and self._names == list(SCORED) and weights["cpu"] == weights["memory"]
+        self.emptier_first = strategy["type"] == "LeastAllocated"
+        self._is_default = self.emptier_first and self._names == list(SCORED) and weights["cpu"] == weights["memory"]
         self._resizes = handle.enabled(RESIZE_GATE)
         self._devices, self._uses_devices = extended_resources(handle), all(map(handle.enabled, GATES))
 
@@ -183,7 +183,7 @@ class NodeResourcesFit:
                     return -1
             return MAX_NODE_SCORE
 
-        return ResourceScore(score, score if self._prefers_empty else bound)
+        return ResourceScore(score, score if self.emptier_first else bound)
 
     def _limits(self, pod: PodInfo, allocatable: Mapping[str, int]) -> list[tuple[int, int]] | None:
         """The most usage with which the pod fits, by place in a usage; None: it never does."""
