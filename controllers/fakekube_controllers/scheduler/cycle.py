@@ -1,10 +1,11 @@
 """One pod's way from the snapshot to the chosen node.
 
 Upstream: pkg/scheduler/schedule_one.go (schedulePod, findNodesThatFitPod, prioritizeNodes). All
-nodes are candidates, unless a configuration says that a part of them is enough (``sampling.py``),
-and of several that are best, of which upstream takes any, one is taken by rule, so that a seed gives
+nodes are candidates, unless a configuration says that a part of them is enough (``sampling.py``).
+
+Of several that are best, of which upstream takes any, one is taken by rule, so that a seed gives
 one history: under LeastAllocated the one of which the least cpu and memory is requested (a score is
-whole, and rounds away what small pods take), and then the first in name order.
+a whole number, and rounds away what small pods take), and then the first in name order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from fakekube.util import memory
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, counted
 from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo
 from fakekube_controllers.scheduler.runtime import Framework
 from fakekube_controllers.scheduler.sampling import Sampling
@@ -145,10 +146,10 @@ class Algorithm:
     @staticmethod
     def fit_error(statuses: Mapping[str, Status], num_all_nodes: int, *more_plugins: str) -> FitError:
         """That no node fits, with the plugins that have said so."""
-        distinct = dict(zip(map(id, statuses.values()), statuses.values(), strict=True)).values()  # many nodes share one
+        distinct = [status for status, _ in counted(statuses)]
         plugins = dict.fromkeys([each.plugin for each in distinct if each.plugin] + list(more_plugins))
         pending = dict.fromkeys(each.plugin for each in distinct if each.code == Code.PENDING)
-        return FitError(dict(statuses), num_all_nodes, plugins=tuple(plugins), pending_plugins=tuple(pending))
+        return FitError(statuses, num_all_nodes, plugins=tuple(plugins), pending_plugins=tuple(pending))
 
     def scores(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
         """The total scores of nodes by name. Raises SchedulingError."""

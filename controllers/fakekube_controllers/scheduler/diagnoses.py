@@ -1,12 +1,12 @@
 """What was said of pods and groups that could not be scheduled, kept for whoever asks why.
 
 What is kept are references: words are made when somebody asks. It is bounded by the number of
-entities and by that of statuses, which are one a node; the oldest go first. Upstream has nothing of
-the kind.
+entities and by that of statuses, which nodes alike share; the oldest go first. Upstream has nothing
+of the kind.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube_controllers.scheduler.framework.status import Status
@@ -14,17 +14,15 @@ from fakekube_controllers.scheduler.framework.status import Status
 MAX_ENTITIES, MAX_STATUSES = 1000, 200_000
 ATTEMPTS = 3  # of each entity
 
-NO_STATUSES: Mapping[str, Status] = {}
-
 
 class Diagnosis(NamedTuple):
-    """An attempt that failed; ``time`` in Unix seconds, ``statuses`` by name of the node."""
+    """An attempt that failed; ``time`` in Unix seconds, ``statuses`` with their numbers of nodes."""
 
     number: int
     time: float
     reason: str
     message: str
-    statuses: Mapping[str, Status] = NO_STATUSES
+    statuses: Sequence[tuple[Status, int]] = ()
 
 
 class Diagnoses:

@@ -14,10 +14,10 @@ from fakekube.client.resources import PODS
 from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.podconditions import condition_patch, pod_condition
-from fakekube_controllers.scheduler.diagnoses import NO_STATUSES, Diagnoses, Diagnosis
+from fakekube_controllers.scheduler.diagnoses import Diagnoses, Diagnosis
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo, NominatingMode
 from fakekube_controllers.scheduler.framework.queued import QueuedPodInfo
-from fakekube_controllers.scheduler.framework.status import FitError
+from fakekube_controllers.scheduler.framework.status import FitError, counted
 from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 
@@ -50,7 +50,7 @@ class FailureHandler:
         """
         pod = queued.info.pod
         self.diagnoses.record(queued.info.uid, Diagnosis(
-            queued.attempts, self._ctx.clock.time(), reason, message, error.statuses if error is not None else NO_STATUSES))
+            queued.attempts, self._ctx.clock.time(), reason, message, counted(error.statuses) if error is not None else ()))
         queued.unschedulable_plugins = dict.fromkeys(error.plugins) if error is not None else {}
         queued.pending_plugins = dict.fromkeys(error.pending_plugins) if error is not None else {}
         for name in queued.pending_plugins:

@@ -10,15 +10,14 @@ alike (KEP-5598).
 """
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube_controllers.scheduler.framework.search import SignPlugin, Usage
+from fakekube_controllers.scheduler.framework.search import SignPlugin
 from fakekube_controllers.scheduler.framework.snapshot import NO_NODES, NodeMap
-from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo, zone_of
+from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo, Usage, zone_of
 
 Capacity = tuple[tuple[str, int], ...]
 """A node's allocatable resources."""
@@ -82,7 +81,7 @@ class NodeTree:
         self._zones: dict[int, list[Usage | None]] = {}  # the tree of each, its leaves from _first on
         self._first = 1
         self._late: dict[str, Usage] = {}  # the nodes that have no place
-        self._numbers: dict[Usage, int] | None = None  # of nodes by usage; None: nobody has asked
+        self._by_usage: dict[Usage, dict[str, None]] | None = None  # the names; None: nobody has asked
 
     def __bool__(self) -> bool:
         return bool(self._leaves)
@@ -91,15 +90,11 @@ class NodeTree:
         """The names, unordered."""
         return iter(self._leaves)
 
-    def usages(self) -> dict[str, Usage]:
-        """The usage of each node by name, unordered; the tree's own, to be read."""
-        return self._leaves
-
     def set(self, name: str, usage: Usage | None) -> None:
         """Set the usage of a node; None: the node is gone."""
         before = self._leaves.get(name)
-        if self._numbers is not None:
-            self._renumber(self._numbers, before, usage)
+        if self._by_usage is not None and usage != before:
+            self._regroup(self._by_usage, name, before, usage)
         if usage is None:
             self._leaves.pop(name, None)
         else:
@@ -136,13 +131,22 @@ class NodeTree:
             tree[place] = least
 
     @staticmethod
-    def _renumber(numbers: dict[Usage, int], before: Usage | None, now: Usage | None) -> None:
+    def _regroup(groups: dict[Usage, dict[str, None]], name: str, before: Usage | None, now: Usage | None) -> None:
         if before is not None:
-            left = numbers.pop(before) - 1
-            if left:
-                numbers[before] = left
+            names = groups[before]
+            del names[name]
+            if not names:
+                del groups[before]
         if now is not None:
-            numbers[now] = numbers.get(now, 0) + 1
+            groups.setdefault(now, {})[name] = None
+
+    def by_usage(self) -> Mapping[Usage, Mapping[str, None]]:
+        """The names of the nodes of each usage; the tree's own, to be read."""
+        if self._by_usage is None:
+            self._by_usage = {}
+            for name, usage in self._leaves.items():
+                self._by_usage.setdefault(usage, {})[name] = None
+        return self._by_usage
 
     def count(self, by: Bound, accepts: Callable[[str], bool] | None) -> int:
         """How many nodes fit; nodes of the same usage are asked about once, unless ``accepts`` is
@@ -150,9 +154,7 @@ class NodeTree:
         """
         if accepts is not None:
             return sum(by.score_of(usage) >= 0 and accepts(name) for name, usage in self._leaves.items())
-        if self._numbers is None:
-            self._numbers = dict(Counter(self._leaves.values()))
-        return sum(number for usage, number in self._numbers.items() if by.score_of(usage) >= 0)
+        return sum(len(names) for usage, names in self.by_usage().items() if by.score_of(usage) >= 0)
 
     def _build(self) -> None:
         self._names, self._late = sorted(self._leaves), {}
@@ -201,13 +203,13 @@ class NodeTree:
         """
         usages, first, bound = self._zones[zone], self._first, by.bound
         depth, weight = first.bit_length(), int(by.emptier_first)
-        # Of the same score only a leaf with less taken, or as much and before this place, is better.
+        # Of the same score a leaf is better with less taken, or as much and before this place.
         found, share, found_place = (
             (other.score, other.share, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0, 0))
         given = found, share, found_place
         if first == 1 and not by.is_exact:
             most = by.score_of(usages[1] or ())
-        waiting = [(most, usages[1][SHARE] * weight, 1)]
+        waiting = [(most, usages[1][SHARE] * weight if usages[1] is not None else 0, 1)]
         while waiting:
             most, least, place = waiting.pop()
             while most > found or (most == found and (
@@ -284,7 +286,7 @@ class NodeClass:
         return sum(tree.count(by, accepts) for capacity, tree in self.trees.items() if (by := bounds[capacity]) is not None)
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """The place of a node in the index, and the node as it was put there."""
 
     node: ReadOnlyTree | None
@@ -300,7 +302,7 @@ class View:
         self._node_fields, self._plugins = node_fields, plugins
         self._counting = [
             place for place, plugin in enumerate(plugins) if getattr(plugin, "counts_pods", False) and node_fields[place]]
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._classes: dict[tuple[Hashable, ...], NodeClass] = {}
         self._seen = NO_NODES
 
@@ -313,6 +315,10 @@ class View:
     def classes(self) -> list[NodeClass]:
         """All of them."""
         return list(self._classes.values())
+
+    def entries(self) -> Mapping[str, Entry]:
+        """Where each node is now, by its name."""
+        return self._entries.copy()
 
     def update(self, nodes: NodeMap) -> None:
         """Be about these nodes from now on."""
@@ -337,10 +343,10 @@ class View:
             tree = node_class.trees.get(capacity)
             if tree is None:
                 tree = node_class.trees[capacity] = NodeTree(zone_of)
-            entry = self._entries[name] = _Entry(info.node, node_class, capacity, tree)
+            entry = self._entries[name] = Entry(info.node, node_class, capacity, tree)
         entry.tree.set(name, info.usage)
 
-    def _sign(self, entry: _Entry | None, info: NodeInfo) -> tuple[Hashable, ...]:
+    def _sign(self, entry: Entry | None, info: NodeInfo) -> tuple[Hashable, ...]:
         """The signatures of a node; of plugins that do not count pods as before, if it is the same.
         """
         if entry is None or entry.node is not info.node:
@@ -351,7 +357,7 @@ class View:
             signatures[place] = self._plugins[place].sign_node(self._node_fields[place], info)
         return tuple(signatures)
 
-    def _remove(self, name: str, entry: _Entry | None) -> None:
+    def _remove(self, name: str, entry: Entry | None) -> None:
         if entry is None:
             return
         del self._entries[name]

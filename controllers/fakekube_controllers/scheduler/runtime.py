@@ -22,7 +22,7 @@ from fakekube_controllers.scheduler.framework.interface import Plugin, PluginFac
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status, error
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Usage
 from fakekube_controllers.scheduler.nominator import Nominator
 from fakekube_controllers.scheduler.waiting import MAX_PERMIT_SECONDS, Changes, WaitingPod, WaitingPods
 
@@ -107,7 +107,7 @@ class Framework:
         self.post_filter_plugins, self.pre_score_plugins = at("postFilter"), at("preScore")
         self.score_plugins, self.reserve_plugins = at("score"), at("reserve")
         self.emptier_first = any(getattr(plugin, "emptier_first", False) for plugin in self.score_plugins)
-        """Whether of nodes with the same total score the one is better of which less is requested."""
+        """Whether of nodes with the same score the one is better of which less is requested."""
         self.permit_plugins, self.pre_bind_plugins = at("permit"), at("preBind")
         self.bind_plugins, self.post_bind_plugins = at("bind"), at("postBind")
         self.placement_generate_plugins, self.placement_score_plugins = at("placementGenerate"), at("placementScore")
@@ -284,6 +284,14 @@ class Framework:
             return signature
 
         return sign
+
+    def usage_filter(self, state: CycleState, pod: PodInfo, allocatable: dict[str, int]) -> Callable[[Usage], bool]:
+        """Whether a pod fits nodes of one capacity by what is used of them; see the Handle."""
+        parts = [
+            plugin.resource_score(pod, allocatable) for plugin in self.filter_plugins
+            if hasattr(plugin, "resource_score") and plugin.name not in state.skip_filter_plugins]
+        scores = [part.score for part in parts if part is not None]
+        return lambda usage: len(scores) == len(parts) and all(score(usage) >= 0 for score in scores)
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """The same with the pods that are nominated for the node and have no less priority, and

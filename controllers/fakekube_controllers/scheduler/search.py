@@ -1,31 +1,67 @@
 """Finds the best node for a pod without asking each: nodes with the same signatures are asked once,
 full ones not at all.
 
-The answer is that of asking every node, see ``cycle.py``. Plugins that are none of ``framework/search.py``'s kinds must be inactive for the pod; else
-every node is asked.
+The answer is that of asking every node, see ``cycle.py``. Plugins that are none of
+``framework/search.py``'s kinds must be inactive for the pod; else every node is asked.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler.framework.interface import FilterPlugin
-from fakekube_controllers.scheduler.framework.search import FEASIBLE, ResourcePlugin, ResourceScore, SignPlugin, Usage
-from fakekube_controllers.scheduler.framework.snapshot import Snapshot
+from fakekube_controllers.scheduler.framework.search import FEASIBLE, ResourcePlugin, ResourceScore, SignPlugin
+from fakekube_controllers.scheduler.framework.snapshot import NodeMap, Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo
-from fakekube_controllers.scheduler.index import Best, Bound, Capacity, Index, NodeClass, View
+from fakekube_controllers.scheduler.framework.status import Code, NodeStatuses, Status
+from fakekube_controllers.scheduler.framework.types import SHARE, NodeInfo, PodInfo, Usage
+from fakekube_controllers.scheduler.index import Best, Bound, Capacity, Index, NodeClass, NodeTree, View
 from fakekube_controllers.scheduler.runtime import Framework
 
 FITS = 4096  # answers of SignPlugins about classes of nodes that are kept
+
+
+class Statuses(NodeStatuses):
+    """Those that nodes of the same tree and usage share; some nodes have ``others``."""
+
+    def __init__(
+        self, nodes: NodeMap, view: View, by_tree: Mapping[NodeTree, Mapping[Usage, Status | None]],
+        others: Mapping[str, Status],
+    ) -> None:
+        self._nodes, self._entries, self._by_tree, self._others = nodes, view.entries(), by_tree, others
+        counts: dict[Status, int] = {}
+        for tree, found in by_tree.items():
+            groups = tree.by_usage()
+            for usage, status in found.items():
+                if status is not None:
+                    counts[status] = counts.get(status, 0) + len(groups[usage])
+        for name, status in others.items():
+            usual = by_tree[self._entries[name].tree][nodes[name].usage]
+            if usual is not None:
+                counts[usual] -= 1
+            counts[status] = counts.get(status, 0) + 1
+        self.counts = [(status, count) for status, count in counts.items() if count]
+
+    def __getitem__(self, name: str) -> Status:
+        other = self._others.get(name)
+        if other is not None:
+            return other
+        status = self._by_tree[self._entries[name].tree][self._nodes[name].usage]
+        assert status is not None, "the others have a status of their own"
+        return status
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
 
 
 class Found(NamedTuple):
     """The best node's name; None: no node fits, for the reasons in ``statuses``, by their names."""
 
     name: str | None
-    statuses: dict[str, Status]
+    statuses: Mapping[str, Status]
 
 
 class Plugins(NamedTuple):
@@ -152,29 +188,26 @@ class NodeSearch:
             parts.append((part, self._framework.weights[plugin.name] if plugin.name in self._scores else 0))
         is_exact = all(part.bound is part.score for part, _ in parts)
         bound = _sum([(part.bound, weight) for part, weight in parts])
-        emptier_first = self._framework.emptier_first
-        return Bound(bound, bound if is_exact else _sum([(part.score, weight) for part, weight in parts]), emptier_first=emptier_first)
+        score = bound if is_exact else _sum([(part.score, weight) for part, weight in parts])
+        return Bound(bound, score, emptier_first=self._framework.emptier_first)
 
     def _statuses(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, view: View, rejected: dict[str, Status],
-    ) -> dict[str, Status]:
-        """Why the pod fits no node, by name of the node, in the order of the nodes."""
+    ) -> "Statuses":
+        """Why the pod fits no node."""
         nodes = snapshot.all_nodes
-        found: dict[str, Any] = {}
-        undecided: list[str] = []  # a deferred filter has a say
+        by_tree: dict[NodeTree, dict[Usage, Status | None]] = {}
+        others = dict(rejected)
         for node_class in view.classes:
             for tree in node_class.trees.values():
-                usages = tree.usages()
-                first_names = dict(zip(reversed(usages.values()), reversed(usages), strict=True))
-                by_usage = {usage: self._rejection(state, pod, nodes[name]) for usage, name in first_names.items()}
-                # for thousands of nodes, so without a step of ours for each
-                found.update(zip(usages, map(by_usage.__getitem__, usages.values()), strict=True))
-                if None in by_usage.values():
-                    undecided += [name for name, usage in usages.items() if by_usage[usage] is None and name not in rejected]
-        found.update(rejected)
-        for name in undecided:
-            found[name] = self._deferred_rejection(state, pod, nodes[name])
-        return dict(zip(nodes, map(found.__getitem__, nodes), strict=True))
+                groups = tree.by_usage()
+                found = by_tree[tree] = {
+                    usage: self._rejection(state, pod, nodes[next(iter(names))]) for usage, names in groups.items()}
+                for usage, status in found.items():
+                    for name in groups[usage] if status is None else ():  # a deferred filter has a say
+                        if name not in others:
+                            others[name] = self._deferred_rejection(state, pod, nodes[name])
+        return Statuses(nodes, view, by_tree, others)
 
     def _deferred_rejection(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         """The rejection of a node that a deferred filter may have a say in."""

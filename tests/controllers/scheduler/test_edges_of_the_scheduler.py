@@ -187,7 +187,7 @@ def test_only_so_much_is_kept_of_what_went_wrong(monkeypatch: pytest.MonkeyPatch
     kept = Diagnoses()
 
     def failed(uid: str, statuses: int) -> list[str]:
-        kept.record(uid, Diagnosis(1, 0.0, "R", uid, {str(number): unschedulable("x") for number in range(statuses)}))
+        kept.record(uid, Diagnosis(1, 0.0, "R", uid, [(unschedulable("x"), 1)] * statuses))
         return [each for each in "abcd" if kept.of(each)]
 
     assert [failed("a", 1), failed("b", 1), failed("a", 1), failed("c", 2)] == [["a"], ["a", "b"], ["a", "b"], ["a", "c"]]

@@ -3,6 +3,7 @@ random.
 """
 
 import random
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -11,9 +12,10 @@ from fakekube_controllers.scheduler import index
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import FitError
+from fakekube_controllers.scheduler.framework.status import FitError, counted
 from fakekube_controllers.scheduler.framework.types import pod_info
 from fakekube_controllers.scheduler.index import Best, Bound, NodeTree
+from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from tests.controllers.scheduler.contexts import algorithm
 
 SHAPES = [
@@ -131,7 +133,14 @@ def outcome(framework, info, snapshot):
     try:
         return framework.schedule(CycleState(), info, snapshot)
     except FitError as error:
-        return str(error), error.statuses, sorted(error.plugins)
+        return str(error), error.statuses, counts_of(error.statuses), sorted(error.plugins)
+
+
+def counts_of(statuses):
+    several = Counter()
+    for status, number in counted(statuses):
+        several[status] += number
+    return several
 
 
 class World:
@@ -310,22 +319,24 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
     assert len(snapshot.all_nodes) == 3
 
 
-def best_of(tree, bound, refused, other=None):
+def best_of(tree, bound, refused, other=None, *, emptier_first=False):
     """The best of a tree, of the nodes that have places and of those that came late."""
     def accepts(name):
         return name != refused
 
-    by, best = Bound(bound, bound), None
+    by, best = Bound(bound, bound, emptier_first=emptier_first), None
     bounds = tree.bounds(bound)
     for find in (tree.best_late, *(partial(tree.best, most=most, zone=zone) for most, zone in bounds)):
         best = find(by, accepts, other=best or other) or best
     return best
 
 
+@pytest.mark.parametrize("emptier_first", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_tree_finds_the_best_and_of_several_the_first(seed):
+def test_a_tree_finds_the_best_and_of_several_the_first(seed, emptier_first):
     """Given names with usages that change, some of which came late / then the tree's best is the
-    largest score, and of several the first name's.
+    largest score, of several the one with the least share, where that has a say, and then the
+    first name's.
     """
     rng, tree, usages = random.Random(seed), NodeTree(), {}
     for _ in range(400):
@@ -338,13 +349,46 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
         def bound(usage, limit=limit):
             return -1 if usage[0] > limit else 14 - sum(usage)
 
-        fitting = [(-bound(usage), name) for name, usage in usages.items()
+        fitting = [(-bound(usage), usage[0] * emptier_first, name) for name, usage in usages.items()
                    if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
-        best = best_of(tree, bound, refused)
-        assert (best and (-best.score, best.name)) == min(fitting, default=None)
-        other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
-        best = best_of(tree, bound, refused, other)
-        better = [each for each in fitting if each < (-other.score, other.name)]
-        assert (best and (-best.score, best.name)) == min(better, default=None)
+        best = best_of(tree, bound, refused, emptier_first=emptier_first)
+        assert (best and (-best.score, best.share, best.name)) == min(fitting, default=None)
+        other = Best(rng.randrange(14), rng.randrange(8) * emptier_first, f"n{rng.randrange(30)}")
+        best = best_of(tree, bound, refused, other, emptier_first=emptier_first)
+        better = [each for each in fitting if each < (-other.score, other.share, other.name)]
+        assert (best and (-best.score, best.share, best.name)) == min(better, default=None)
+        groups = {}
+        for name, each in usages.items():
+            if each is not None:
+                groups.setdefault(each, set()).add(name)
+        assert {each: set(names) for each, names in tree.by_usage().items()} == groups
+
+
+class Packing(NodeResourcesFit):
+    """Fills nodes, rather than to spread pods."""
+
+    def __init__(self, args, handle):
+        super().__init__({**args, "scoringStrategy": {"type": "MostAllocated"}}, handle)
+
+
+@pytest.mark.parametrize("groups_nodes", [True, False])
+@pytest.mark.parametrize(("fit", "expected"), [(NodeResourcesFit, "n1 n2 n3 n1 n2 n3"), (Packing, "n1 n1 n1 n1 n1 n1")])
+def test_of_nodes_with_the_same_score_the_emptier_is_taken(fit, expected, groups_nodes):
+    """Given three large nodes and pods that are too small to change a score / when these are placed
+    one after the other / then they go round, but where full nodes are wanted.
+    """
+    cache, found = Cache(), []
+    scheduler = algorithm(fit, groups_nodes=groups_nodes)
+    for name in ("n3", "n2", "n1"):
+        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {
+            "allocatable": {"cpu": "64", "memory": "256000Mi", "pods": "110"}}})
+    for number in range(6):
+        requests = {"cpu": "64m", "memory": "256Mi"}
+        info = pod_info({
+            "metadata": {"name": f"p{number}", "uid": f"p{number}"},
+            "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]}})
+        found.append(outcome(scheduler, info, cache.snapshot()))
+        cache.assume_pod(info, found[-1])
+    assert found == expected.split()

@@ -15,7 +15,7 @@ from fakekube.util.rng import Rng
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Usage
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import Recorder
@@ -154,6 +154,12 @@ class Handle(Protocol):
 
         It stays the same for nodes that are the same to them whatever pods come and go there, if
         these have the same requests. None where that is not known.
+        """
+
+    def usage_filter(self, state: CycleState, pod: PodInfo, allocatable: dict[str, int]) -> Callable[[Usage], bool]:
+        """Whether a pod fits nodes with these allocatable resources by what is used of them.
+
+        The other filters may reject it all the same.
         """
 
     def run_pre_filter_extension_add_pod(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from fakekube_controllers.scheduler.framework.interface import Plugin
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Usage
 
 FEASIBLE = "number of feasible nodes by the one that is asked about"
 """In the state, for ``pre_score`` of a CountingPlugin: how many nodes each of those stands for."""
@@ -48,10 +48,6 @@ class CountingPlugin(SignPlugin, Protocol):
     """
 
     counts_pods: bool
-
-
-Usage = tuple[int, ...]
-"""What a node's pods take: see ``types.usage_of``."""
 
 
 class ResourceScore(NamedTuple):

@@ -2,7 +2,7 @@
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -69,6 +69,22 @@ SKIP = Status(Code.SKIP)
 WAIT = Status(Code.WAIT)
 
 
+class NodeStatuses(Mapping[str, Status]):
+    """Statuses by name of the node, of which it is known how many nodes have each."""
+
+    counts: Sequence[tuple[Status, int]]
+
+
+def counted(statuses: Mapping[str, Status]) -> Sequence[tuple[Status, int]]:
+    """The statuses, each with the number of its nodes; equal ones may be there more than once."""
+    return statuses.counts if isinstance(statuses, NodeStatuses) else _counted(list(statuses.values()))
+
+
+def _counted(statuses: Sequence[Status]) -> Sequence[tuple[Status, int]]:
+    several = dict(zip(map(id, statuses), statuses, strict=True))  # many nodes share one
+    return [(several[number], count) for number, count in Counter(map(id, statuses)).items()]
+
+
 class FitError(Exception):
     """No node fits. ``statuses``: why, by name of the node; the text counts the reasons.
 
@@ -79,7 +95,7 @@ class FitError(Exception):
     """
 
     def __init__(
-        self, statuses: dict[str, Status], num_all_nodes: int, pre_filter_status: Status | None = None,
+        self, statuses: Mapping[str, Status], num_all_nodes: int, pre_filter_status: Status | None = None,
         post_filter_message: str = "", plugins: tuple[str, ...] = (), pending_plugins: tuple[str, ...] = (),
     ) -> None:
         self.statuses, self.num_all_nodes, self.plugins = statuses, num_all_nodes, plugins
@@ -101,7 +117,7 @@ class FitError(Exception):
         if self.pre_filter_status is not None:
             text = f"{head}: {self.pre_filter_status.message}."
         elif self.statuses:
-            text = f"{head}: {histogram(list(self.statuses.values()))}."
+            text = f"{head}: {_histogram(counted(self.statuses))}."
         elif self.num_all_nodes == 0:
             text = "no nodes available to schedule pods"
         else:
@@ -111,9 +127,12 @@ class FitError(Exception):
 
 def histogram(statuses: Sequence[Status]) -> str:
     """How many nodes gave each reason, sorted by their texts."""
-    several = dict(zip(map(id, statuses), statuses, strict=True))  # many nodes share one
+    return _histogram(_counted(statuses))
+
+
+def _histogram(statuses: Sequence[tuple[Status, int]]) -> str:
     counts: dict[str, int] = {}
-    for number, times in Counter(map(id, statuses)).items():
-        for reason in several[number].reasons:
+    for status, times in statuses:
+        for reason in status.reasons:
             counts[reason] = counts.get(reason, 0) + times
     return ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))

@@ -248,6 +248,9 @@ def allocatable_of(node: ReadOnlyTree) -> Resources:
 SHARE, COUNTER_SHARE, BALANCE, COUNTER_BALANCE, NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, REQUESTED = range(8)
 SHARE_UNIT = 1 << 48  # the whole of a node, in shares of it
 
+Usage = tuple[int, ...]
+"""What a node's pods take: see ``usage_of``."""
+
 
 def usage_of(node: NodeInfo) -> tuple[int, ...]:
     """What the pods of a node take, in numbers.

@@ -16,7 +16,7 @@ from fakekube_controllers.scheduler.framework.placements import PodGroupScheduli
 from fakekube_controllers.scheduler.framework.queued import EntityType, PodGroupInfo
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
+from fakekube_controllers.scheduler.framework.status import Code, Status, counted, error, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
 from fakekube_controllers.scheduler.groups.entities import group_key_of, priority_of
 from fakekube_controllers.scheduler.preemption import groups, pods
@@ -83,10 +83,10 @@ class DefaultPreemption:
         why_not = pods.not_eligible(attempt, current, statuses)
         if why_not:
             return None, unschedulable(f"preemption: {why_not}")
-        potential = sum([status.code == Code.UNSCHEDULABLE for status in statuses.values()])
+        potential = sum(number for status, number in counted(statuses) if status.code == Code.UNSCHEDULABLE)
         most = max(potential * self._percentage // 100, self._absolute)
         found, why_none = pods.find_candidates(attempt, statuses, self._budgets.list(), most)
-        if not found:
+        if why_none is not None:
             result = PostFilterResult(NominatingInfo("")) if why_none.is_rejection else None
             return result, Status(why_none.code, (f"preemption: {why_none.message}",))
         best = best_candidate(found)

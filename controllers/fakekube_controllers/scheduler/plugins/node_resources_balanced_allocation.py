@@ -8,7 +8,7 @@ from typing import Any
 
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
-from fakekube_controllers.scheduler.framework.search import ResourceScore, Usage
+from fakekube_controllers.scheduler.framework.search import ResourceScore
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import SKIP, Status
 from fakekube_controllers.scheduler.framework.types import (
@@ -20,6 +20,7 @@ from fakekube_controllers.scheduler.framework.types import (
     SHARE_UNIT,
     NodeInfo,
     PodInfo,
+    Usage,
 )
 from fakekube_controllers.scheduler.plugins import arguments, resource_scores
 from fakekube_controllers.scheduler.plugins.node_resources_fit import SCORED

@@ -25,7 +25,7 @@ from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE
 from fakekube_controllers.scheduler.framework.placements import PodGroupAssignments
 from fakekube_controllers.scheduler.framework.queued import PodGroupInfo
-from fakekube_controllers.scheduler.framework.search import ResourceScore, Usage
+from fakekube_controllers.scheduler.framework.search import ResourceScore
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import (
@@ -37,6 +37,7 @@ from fakekube_controllers.scheduler.framework.types import (
     SHARE_UNIT,
     NodeInfo,
     PodInfo,
+    Usage,
     allocatable_of,
 )
 from fakekube_controllers.scheduler.plugins import arguments, resource_scores

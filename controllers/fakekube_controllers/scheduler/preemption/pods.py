@@ -18,8 +18,16 @@ from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler.framework.handle import Handle
 from fakekube_controllers.scheduler.framework.snapshot import Snapshot
 from fakekube_controllers.scheduler.framework.state import CycleState
-from fakekube_controllers.scheduler.framework.status import Code, Status, error, histogram, unresolvable, unschedulable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.status import (
+    Code,
+    Status,
+    counted,
+    error,
+    histogram,
+    unresolvable,
+    unschedulable,
+)
+from fakekube_controllers.scheduler.framework.types import PODS, REQUESTED, NodeInfo, PodInfo, Usage
 from fakekube_controllers.scheduler.preemption.victims import (
     IMPORTANCE,
     Candidate,
@@ -32,6 +40,8 @@ from fakekube_controllers.scheduler.preemption.victims import (
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+TOO_SMALL = unschedulable("there is too little, whatever goes")  # where nobody asks for the filters' words
+MAY_HELP = Code.UNSCHEDULABLE
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
 
@@ -53,11 +63,33 @@ class Trials:
     """What one attempt has tried, to be taken over for nodes that look the same.
 
     ``outcomes``: why the pod does not fit, or the places among the sorted victims of those that go.
+    ``tells_why``: a node is tried, to hear why the pod does not fit, even where it is known that it
+    does not.
     """
 
-    def __init__(self, attempt: Attempt) -> None:
-        self._attempt = attempt
+    def __init__(self, attempt: Attempt, *, tells_why: bool = False) -> None:
+        self._attempt, self.tells_why = attempt, tells_why
         self.outcomes: Memo[Hashable, Status | tuple[int, ...]] = Memo(OUTCOMES)
+        self._fits: dict[Hashable, Callable[[Usage], bool]] = {}
+
+    def may_fit(self, node: NodeInfo, victims: Sequence[Victim]) -> bool:
+        """Whether there is enough of what a node has once all victims have left it, and the pods that
+        are nominated for it have come.
+        """
+        attempt, capacity = self._attempt, tuple(node.allocatable.items())
+        fits = self._fits.get(capacity)
+        if fits is None:
+            fits = self._fits[capacity] = attempt.handle.usage_filter(attempt.state, attempt.pod, node.allocatable)
+        changes = [(info, -1) for victim in victims for info, name in victim.pods if name == node.name]
+        changes += [
+            (each, 1) for each in attempt.handle.nominator.nominated_pods_for_node(node.name)
+            if each.priority >= attempt.pod.priority and each.uid != attempt.pod.uid and each.uid not in node.pods]
+        usage = list(node.usage)
+        for info, sign in changes:
+            usage[PODS] += sign
+            for place, resource in enumerate(node.allocatable, REQUESTED):
+                usage[place] += sign * info.requests.get(resource, 0)
+        return fits(tuple(usage))
 
     @cached_property
     def sign(self) -> Callable[[NodeInfo], Hashable] | None:
@@ -93,7 +125,7 @@ def not_eligible(attempt: Attempt, pod: ReadOnlyTree, statuses: Mapping[str, Sta
 
 def find_candidates(
     attempt: Attempt, statuses: Mapping[str, Status], budgets: Sequence[ReadOnlyTree], most: int,
-) -> tuple[list[Candidate], Status]:
+) -> tuple[list[Candidate], Status | None]:
     """The nodes where evictions make room, ``most`` of them; where there are none, why: an error
     where that could not be told of a node.
     """
@@ -101,29 +133,42 @@ def find_candidates(
     found: list[Candidate] = []
     unbroken = 0
     trials = Trials(attempt)
-    rejections: list[Status] = []
-    errors: dict[str, None] = {}
+    all_may_help = len(statuses) == len(snapshot.all_nodes) and all(status.code == MAY_HELP for status, _ in counted(statuses))
     for node in snapshot.infos():
-        status = statuses.get(node.name)
-        if status is None or status.code != Code.UNSCHEDULABLE:
-            rejections.append(NOT_HELPFUL)
+        if not all_may_help and not _may_help(statuses.get(node.name)):
             continue
-        try:
-            candidate = select_victims_on_node(attempt, node, budgets, trials)
-        except NodeMissing as missing:
-            candidate = error(str(missing))
+        candidate = _select(attempt, node, budgets, trials)
         if isinstance(candidate, Status):
-            rejections.append(candidate)
-            if not candidate.is_rejection:
-                errors[candidate.message] = None
             continue
         found.append(candidate)
         unbroken += not candidate.violations
         if unbroken and len(found) >= most:
             break
-    if errors and not found:
-        return found, error(next(iter(errors)) if len(errors) == 1 else f"[{', '.join(errors)}]")
-    return found, unschedulable(f"0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}.")
+    return found, None if found else _why_none(attempt, statuses, budgets)
+
+
+def _may_help(status: Status | None) -> bool:
+    return status is not None and status.code == MAY_HELP
+
+
+def _select(attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree], trials: Trials) -> Candidate | Status:
+    try:
+        return select_victims_on_node(attempt, node, budgets, trials)
+    except NodeMissing as missing:
+        return error(str(missing))
+
+
+def _why_none(attempt: Attempt, statuses: Mapping[str, Status], budgets: Sequence[ReadOnlyTree]) -> Status:
+    """Why evictions make room nowhere, which takes a trial of each node."""
+    trials = Trials(attempt, tells_why=True)
+    rejections = [
+        _select(attempt, node, budgets, trials) if _may_help(statuses.get(node.name)) else NOT_HELPFUL
+        for node in attempt.snapshot.infos()]
+    reasons = [each for each in rejections if isinstance(each, Status)]
+    errors = dict.fromkeys(each.message for each in reasons if not each.is_rejection)
+    if errors:
+        return error(next(iter(errors)) if len(errors) == 1 else f"[{', '.join(errors)}]")
+    return unschedulable(f"0/{len(attempt.snapshot.nodes)} nodes are available: {histogram(reasons)}.")
 
 
 def select_victims_on_node(
@@ -142,6 +187,8 @@ def select_victims_on_node(
     kept = outcomes.get(key) if key is not None else None
     if kept is not None:
         return kept if isinstance(kept, Status) else Candidate(node.name, tuple([victims[place] for place in kept]), 0)
+    if not trials.tells_why and not trials.may_fit(node, victims):
+        return TOO_SMALL
     found = _try_node(attempt, node, victims, budgets)
     if key is not None and isinstance(found, Candidate):
         gone = {id(victim): None for victim in found.victims}

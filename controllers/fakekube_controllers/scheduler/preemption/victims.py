@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import NamedTuple
 
 from fakekube.apimachinery import labels, meta, times
@@ -57,27 +57,31 @@ class Evictable(NamedTuple):
 class _Pods(NamedTuple):
     """The pods of a node, each by itself, the most important first.
 
-    ``trees``: as they were, in the node's order; ``ranks``: the priorities with the other sign.
+    ``trees``: as they were, in the node's order; ``ranks``: the priorities with the other sign;
+    ``below``: those below a priority, where somebody has asked.
     """
 
     trees: list[ReadOnlyTree]
     victims: tuple[Victim, ...]
     ranks: tuple[int, ...]
     requests: tuple[Hashable, ...]
+    below: dict[int, Evictable]
+
+
+TREE = attrgetter("pod")
 
 
 def _pods_of(node: NodeInfo) -> _Pods:
     """Sorted once for all attempts that see the node as it is."""
-    trees = [info.pod for info in node.pods.values()]  # another state of a pod may have another start
+    trees = list(map(TREE, node.pods.values()))  # another state of a pod may have another start
     kept: _Pods | None = node.memo.get(BY_IMPORTANCE)
-    if kept is not None and all(map(is_, kept.trees, trees)):
+    if kept is not None and kept.trees == trees:
         return kept
     victims = sorted(
         [Victim(((info, node.name),), info.priority, EntityType.POD, started_at(info.pod)) for info in node.pods.values()],
         key=IMPORTANCE)
     made = node.memo[BY_IMPORTANCE] = _Pods(
-        trees, tuple(victims), tuple([-victim.priority for victim in victims]),
-        _requests_of(victims))
+        trees, tuple(victims), tuple([-victim.priority for victim in victims]), _requests_of(victims), {})
     return made
 
 
@@ -128,11 +132,14 @@ class Units:
         Raises NodeMissing for one with a pod on a node that is not ``among`` all that there are.
         """
         if self._groups is None:
-            if not any(each < priority for each in node.priorities):
+            if not node.priorities or min(node.priorities) >= priority:
                 return NONE
             pods = _pods_of(node)
-            first = bisect_right(pods.ranks, -priority)
-            return Evictable(pods.victims[first:], pods.requests[first:])
+            found = pods.below.get(priority)
+            if found is None:
+                first = bisect_right(pods.ranks, -priority)
+                found = pods.below[priority] = Evictable(pods.victims[first:], pods.requests[first:])
+            return found
         victims = sorted([victim for victim in self.victims([node], among) if victim.priority < priority], key=IMPORTANCE)
         if any(len(victim.pods) != 1 or victim.pods[0][1] != node.name for victim in victims):
             return Evictable(victims, None)
@@ -239,8 +246,7 @@ def _breaks(pod: ReadOnlyTree, budgets: Sequence[_Budget]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A node where pods may go so that another fits.
 
     ``violations``: how many of the pods would break a PodDisruptionBudget.

@@ -253,9 +253,9 @@ class Answers:
 
 def _attempt(diagnosis: Diagnosis) -> Attempt:
     counts: dict[tuple[str, str], int] = {}
-    for status in diagnosis.statuses.values():
+    for status, number in diagnosis.statuses:
         for reason in status.reasons:
-            counts[status.plugin, reason] = counts.get((status.plugin, reason), 0) + 1
+            counts[status.plugin, reason] = counts.get((status.plugin, reason), 0) + number
     return Attempt(
         diagnosis.number, times.format_time(diagnosis.time), diagnosis.reason, diagnosis.message,
         tuple(Reason(plugin, message, node_count=count) for (plugin, message), count in counts.items()))

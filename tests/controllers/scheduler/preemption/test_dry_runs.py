@@ -5,6 +5,7 @@ import random
 import pytest
 
 from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.framework.handle import NominatingInfo
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status, unschedulable
 from fakekube_controllers.scheduler.framework.types import pod_info
@@ -25,7 +26,8 @@ def some_pod(rng, name, priority):
 @pytest.mark.parametrize("seed", range(30))
 def test_equal_nodes_are_tried_once(seed, monkeypatch):
     """Given nodes and pods made at random, many alike, when room is looked for on all of them,
-    then the candidates and the reasons are those of trying every node, with fewer trials.
+    then the candidates are those of trying every node, with fewer trials, and where there are none
+    so are the reasons.
     """
     rng = random.Random(seed)
     cache = Cache()
@@ -51,8 +53,58 @@ def test_equal_nodes_are_tried_once(seed, monkeypatch):
         return real(attempt, node, victims, budgets)
 
     monkeypatch.setattr(pods, "_try_node", counted)
-    found, text = pods.find_candidates(attempt, dict.fromkeys(snapshot.nodes, unschedulable("full")), (), NODES)
+    statuses = dict.fromkeys(snapshot.nodes, unschedulable("full"))
+    found, why_none = pods.find_candidates(attempt, statuses, (), NODES)
     assert found == [each for each in expected if isinstance(each, Candidate)]
-    reasons = pods.histogram([each for each in expected if isinstance(each, Status)])
-    assert text.message == f"0/{NODES} nodes are available: {reasons}."
+    assert why_none is None
     assert len(tries) < sum(each is not pods.NO_VICTIMS for each in expected)
+    rejections = [each if isinstance(each, Status) and each.is_rejection else pods.NOT_HELPFUL for each in expected]
+    rejecting = {name: statuses[name] for name, each in zip(statuses, rejections, strict=True) if each is not pods.NOT_HELPFUL}
+    none, why_none = pods.find_candidates(attempt, rejecting, (), NODES)
+    reasons = pods.histogram(rejections)
+    assert (none, why_none.message) == ([], f"0/{NODES} nodes are available: {reasons}.")
+
+
+def made(name, cpu, priority=0):
+    """A pod."""
+    return {"metadata": {"name": name, "namespace": "default", "uid": name}, "spec": {
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}], "priority": priority}}
+
+
+@pytest.mark.parametrize(("nominated", "large", "tried"), [
+    (None, True, ["large"]),  # what is on the others above the pod leaves too little
+    (made("earlier", "1", 10), True, ["large"]),  # of no less priority
+    (made("earlier", "1", 9), True, ["nominated", "large"]),
+    (None, False, ["high", "nominated"]),
+])
+def test_nodes_that_are_too_small_are_tried_to_hear_why(nominated, large, tried, monkeypatch):
+    """Given nodes with too little room even when all go that may, as others are on them or are
+    nominated for them, when room is found elsewhere, then they are not tried; when there is none
+    they are, and it is said in the words of the filters what they lack.
+    """
+    cache = Cache()
+    for name in ("high", "nominated", *(["large"] if large else [])):
+        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": "2", "pods": "10"}}})
+        cache.add_pod(made(f"{name}-low", "1"), name)
+    cache.add_pod(made("high-high", "1", 20), "high")
+    handle, snapshot, state, real, tries = framework(), cache.snapshot(), CycleState(), pods._try_node, []
+    if nominated is not None:
+        handle.nominator.add_nominated_pod(pod_info(nominated), NominatingInfo("nominated"))
+    elif not large:
+        handle.nominator.add_nominated_pod(pod_info(made("earlier", "1", 20)), NominatingInfo("nominated"))
+    else:
+        cache.add_pod(made("nominated-high", "1", 20), "nominated")
+        snapshot = cache.snapshot()
+    info = pod_info(made("new", "1500m", 10))
+    handle.run_pre_filter_plugins(state, info, snapshot)
+    attempt = pods.Attempt(handle, state, info, snapshot, Units(None))
+
+    def noted(attempt, node, victims, budgets):
+        tries.append(node.name)
+        return real(attempt, node, victims, budgets)
+
+    monkeypatch.setattr(pods, "_try_node", noted)
+    found, why_none = pods.find_candidates(attempt, dict.fromkeys(snapshot.nodes, unschedulable("full")), (), 100)
+    assert tries == tried
+    assert [each.node_name for each in found] == [name for name in tried if large]
+    assert (why_none and why_none.message) == (None if large else "0/2 nodes are available: 2 Insufficient cpu.")
