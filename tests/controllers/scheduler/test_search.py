@@ -366,6 +366,16 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed, emptier_first):
         assert {each: set(names) for each, names in tree.by_usage().items()} == groups
 
 
+LARGE = {"cpu": "64", "memory": "256000Mi", "pods": "110"}
+
+
+def small_pod(name, priority=0):
+    """A pod that is too small to change a score of a large node."""
+    requests = {"cpu": "64m", "memory": "256Mi"}
+    return pod_info({"metadata": {"name": name, "uid": name}, "spec": {
+        "containers": [{"name": "c", "resources": {"requests": requests}}], "priority": priority}})
+
+
 class Packing(NodeResourcesFit):
     """Fills nodes, rather than to spread pods."""
 
@@ -382,13 +392,23 @@ def test_of_nodes_with_the_same_score_the_emptier_is_taken(fit, expected, groups
     cache, found = Cache(), []
     scheduler = algorithm(fit, groups_nodes=groups_nodes)
     for name in ("n3", "n2", "n1"):
-        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {
-            "allocatable": {"cpu": "64", "memory": "256000Mi", "pods": "110"}}})
+        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {"allocatable": LARGE}})
     for number in range(6):
-        requests = {"cpu": "64m", "memory": "256Mi"}
-        info = pod_info({
-            "metadata": {"name": f"p{number}", "uid": f"p{number}"},
-            "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]}})
+        info = small_pod(f"p{number}")
         found.append(outcome(scheduler, info, cache.snapshot()))
         cache.assume_pod(info, found[-1])
     assert found == expected.split()
+
+
+@pytest.mark.parametrize("groups_nodes", [True, False])
+@pytest.mark.parametrize(("fit", "expected"), [(NodeResourcesFit, "n2"), (Packing, "n1")])
+def test_the_emptier_is_taken_where_pods_are_nominated(fit, expected, groups_nodes):
+    """Given two large nodes of the same score, of which the first has a pod and is nominated for
+    another / when a pod comes / then it goes to the second, but where full nodes are wanted.
+    """
+    cache, scheduler = Cache(), algorithm(fit, groups_nodes=groups_nodes)
+    for name in ("n1", "n2"):
+        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {"allocatable": LARGE}})
+    cache.assume_pod(small_pod("there"), "n1")
+    scheduler.framework.nominator.add_nominated_pod(small_pod("soon", priority=1), NominatingInfo("n1"))
+    assert outcome(scheduler, small_pod("p"), cache.snapshot()) == expected

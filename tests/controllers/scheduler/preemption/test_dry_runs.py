@@ -6,11 +6,12 @@ import pytest
 
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.framework.handle import NominatingInfo
+from fakekube_controllers.scheduler.framework.queued import EntityType
 from fakekube_controllers.scheduler.framework.state import CycleState
 from fakekube_controllers.scheduler.framework.status import Status, unschedulable
 from fakekube_controllers.scheduler.framework.types import pod_info
 from fakekube_controllers.scheduler.preemption import pods
-from fakekube_controllers.scheduler.preemption.victims import Candidate, Units
+from fakekube_controllers.scheduler.preemption.victims import Candidate, Units, Victim
 from tests.controllers.scheduler.contexts import framework
 from tests.controllers.scheduler.test_search import some_node
 
@@ -108,3 +109,27 @@ def test_nodes_that_are_too_small_are_tried_to_hear_why(nominated, large, tried,
     assert tries == tried
     assert [each.node_name for each in found] == [name for name in tried if large]
     assert (why_none and why_none.message) == (None if large else "0/2 nodes are available: 2 Insufficient cpu.")
+
+
+@pytest.mark.parametrize(("nominated", "gone", "fits"), [
+    ((), [("low", "n")], True), ((), [], False), ((), [("low", "elsewhere")], False),
+    ([made("high", "1", 20)], [("low", "n")], True),  # it is there already
+    ([made("new", "1500m", 10)], [("low", "n")], True),  # the pod itself
+    ([made("other", "1", 20)], [("low", "n")], False),
+])
+def test_what_may_fit_once_others_have_gone(nominated, gone, fits):
+    """Given a node of three CPUs with a pod that stays and one that may go / then another pod may
+    fit if that one goes from there, and no others are to come.
+    """
+    cache = Cache()
+    cache.set_node({"metadata": {"name": "n"}, "spec": {}, "status": {"allocatable": {"cpu": "3", "pods": "2"}}})
+    for name, priority in (("high", 20), ("low", 0)):
+        cache.add_pod(made(name, "1", priority), "n")
+    handle, snapshot, state = framework(), cache.snapshot(), CycleState()
+    for each in nominated:
+        handle.nominator.add_nominated_pod(pod_info(each), NominatingInfo("n"))
+    info, node = pod_info(made("new", "1500m", 10)), snapshot.all_nodes["n"]
+    handle.run_pre_filter_plugins(state, info, snapshot)
+    trials = pods.Trials(pods.Attempt(handle, state, info, snapshot, Units(None)))
+    victims = [Victim(((node.pods[uid], name),), 0, EntityType.POD, 0.0) for uid, name in gone]
+    assert trials.may_fit(node, victims) is fits
