@@ -16,7 +16,7 @@ ATTEMPTS = 3  # of each entity
 
 
 class Diagnosis(NamedTuple):
-    """An attempt that failed; ``time`` in Unix seconds, ``statuses`` with their numbers of nodes."""
+    """An attempt that failed; ``time`` in Unix seconds, ``statuses`` with numbers of nodes."""
 
     number: int
     time: float

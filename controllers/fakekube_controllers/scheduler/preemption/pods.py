@@ -73,8 +73,8 @@ class Trials:
         self._fits: dict[Hashable, Callable[[Usage], bool]] = {}
 
     def may_fit(self, node: NodeInfo, victims: Sequence[Victim]) -> bool:
-        """Whether there is enough of what a node has once all victims have left it, and the pods that
-        are nominated for it have come.
+        """Whether there is enough of what a node has once all victims have left it, and the pods
+        that are nominated for it have come.
         """
         attempt, capacity = self._attempt, tuple(node.allocatable.items())
         fits = self._fits.get(capacity)
