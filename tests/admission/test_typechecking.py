@@ -55,6 +55,7 @@ PLURALS = (
     ((rule("*"),), []), ((rule("deployments", "*/*"),), ["Deployment"]), ((rule("deployments", groups=("*",)),), []),
     ((rule("deployments", versions=("*",)),), []), ((rule("deployments", versions=("v2",)),), []),
     ((rule("statefulsets", "daemonsets"), rule("jobs", groups=("batch",))), ["DaemonSet", "StatefulSet", "Job"]),
+    ((rule("deployments", groups=("*", "apps")),), []), ((rule("deployments", versions=("*", "v1")),), []),
     ((rule("pods", "deployments", groups=("", "apps")),), ["Pod", "Deployment"]),
     ((rule("jobs", groups=("",)),), ["Job"]), ((rule("nothing"),), []), ((), []),
 ])

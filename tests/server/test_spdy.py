@@ -223,6 +223,20 @@ async def test_connections_to_ports_are_pairs_of_streams(server: HttpServer) -> 
     assert client.data[error] == b"error forwarding port 1 to pod p, uid u-1: connection refused"
 
 
+async def test_a_request_id_may_come_again(server: HttpServer) -> None:
+    """Given a connection to a port that has ended / when another has its request id / then it is
+    served as the first was.
+    """
+    async with raw(server, "/ports", **PORTS) as connection:
+        client = SpdyClient(connection.send)
+        for text in (b"one", b"two"):
+            await client.open(streamType="error", port="80", requestID="7", fin=True)
+            data = await client.open(streamType="data", port="80", requestID="7")
+            await client.write(data, text, fin=True)
+            await connection.until(client, lambda data=data: data in client.finished)
+            assert client.data[data] == text
+
+
 async def test_a_tunnel_carries_it_through_a_websocket(server: HttpServer) -> None:
     """Given kubectl of today / when it offers the tunnel / then SPDY is spoken in binary messages;
     text ends the connection.
