@@ -29,6 +29,8 @@ RECORDED = [
     ("v1 Service", '{"spec":{"ports":[{"targetPort":[1]}]}}', "array", "ServicePort.spec.ports.targetPort", "int32"),
     ("v1 Service", '{"spec":{"ports":[{"targetPort":1.5}]}}', "number 1.5", "ServicePort.spec.ports.targetPort",
      "int32"),
+    ("v1 Service", '{"spec":{"ports":[{"targetPort":1.50}]}}', "number 1.50", "ServicePort.spec.ports.targetPort",
+     "int32"),
     ("autoscaling/v1 Scale", '{"spec":{"replicas":"1"}}', "string", "ScaleSpec.spec.replicas", "int32"),
     ("scheduling.k8s.io/v1beta1 PodGroup", '{"spec":{"disruptionMode":"Pod"}}', "string",
      "PodGroupSpec.spec.disruptionMode", "v1beta1.DisruptionMode"),

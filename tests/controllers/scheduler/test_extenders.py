@@ -1,12 +1,20 @@
 """Extenders over HTTP: what they are asked, and what becomes of their answers."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
 
 from fakekube.client.resources import NODES, PODS, Resource
 from fakekube.composition.cluster import Cluster
+from fakekube_controllers.scheduler import extending
+from fakekube_controllers.scheduler.cache import Cache
+from fakekube_controllers.scheduler.framework.extender import EXTENDER_NAME, FilterResult
+from fakekube_controllers.scheduler.framework.state import CycleState
+from fakekube_controllers.scheduler.framework.status import FitError
+from fakekube_controllers.scheduler.framework.types import pod_info
+from tests.controllers.scheduler.contexts import algorithm
 from tests.controllers.world import NAMESPACE, condition
 
 POD_GROUPS = Resource("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
@@ -84,6 +92,25 @@ async def test_an_extender_narrows_the_nodes(extended):
     reason, message = await world.pod("q")
     assert reason == "Unschedulable"
     assert message.startswith("0/3 nodes are available: 1 too cold, 2 too warm.")
+
+
+@pytest.mark.parametrize(("cpu", "plugins"), [("1", ("NodeResourcesFit", EXTENDER_NAME)), ("9", ("NodeResourcesFit",))])
+async def test_who_has_rejected_a_pod(cpu, plugins):
+    """Given a node that is too small and one that an extender rejects / when a pod fits neither /
+    then the extender is among those that rejected it, but not where no node was left for it.
+    """
+    async def rejects(_pod, nodes):
+        return FilterResult([], {node.name: "no" for node in nodes}, {})
+
+    extender = SimpleNamespace(name="e", is_interested=lambda _: True, is_filter=True, filter=rejects)
+    cache = Cache()
+    for name, has in (("small", "500m"), ("large", "4")):
+        cache.set_node({"metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": has, "pods": "9"}}})
+    info = pod_info({"metadata": {"name": "p", "uid": "p"}, "spec": {
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}})
+    with pytest.raises(FitError) as caught:
+        await extending.schedule(algorithm(), [extender], CycleState(), info, cache.snapshot())
+    assert caught.value.plugins == plugins
 
 
 async def test_an_extender_without_a_cache_gets_the_nodes_themselves(extended):

@@ -76,3 +76,14 @@ def test_a_pod_without_a_policy_is_not_permitted(policy: Any, expected: Any) -> 
     status, seconds = made.permit(CycleState(), pod("a", "g"), "n1")
     found = said(status)
     assert ((int(found[0]), found[1]) if found else None, seconds) == expected
+
+
+def test_a_group_that_is_gone() -> None:
+    """Given a pod of a group that there is not, when its policy is looked for, then it is said what
+    it waits for before it is in the queue, and afterwards that the group is gone.
+    """
+    made: Any = object.__new__(GangPermit)
+    made._handle = SimpleNamespace(groups=GroupStates())
+    assert made.policy_of(pod("a", "g").pod) == Missing(
+        'waiting for pods\'s pod group "g" to appear in scheduling queue',
+        'failed to get podGroup default/g: podgroup.scheduling.k8s.io "g" not found')
