@@ -8,6 +8,7 @@ import base64
 import binascii
 
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
+from fakekube.apimachinery.equality import is_only_mutating_gc_fields
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import Access
@@ -51,6 +52,24 @@ class CertificateSigning(Plugin):
         signer = _signer(attrs.old)
         if not _may(attrs, "sign", signer):
             raise forbidden(attrs, f"user not permitted to sign requests with signerName {go_quote(signer)}")
+
+
+class ClusterTrustBundleAttest(Plugin):
+    """Lets those write trust bundles of a signer who may attest for it."""
+
+    name = "ClusterTrustBundleAttest"
+
+    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
+        """New bundles and changes of them."""
+        return is_resource(kind, GROUP, "clustertrustbundles") and operation in ("CREATE", "UPDATE")
+
+    def validate(self, attrs: Attributes) -> None:
+        """Ask about the signer, unless the garbage collector might have made the change."""
+        signer = _signer(attrs.obj)
+        if attrs.obj is None or not signer or is_only_mutating_gc_fields(attrs.obj, attrs.old):
+            return
+        if not _may(attrs, "attest", signer):
+            raise forbidden(attrs, f"user not permitted to attest for signerName {go_quote(signer)}")
 
 
 class CertificateSubjectRestriction(Plugin):

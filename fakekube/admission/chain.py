@@ -1,8 +1,7 @@
 """The chain of admission plugins: a mutating pass before validation, a validating pass after it.
 
 Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options/plugins.go. Plugins
-are loaded with the first write. Left out: ImagePolicyWebhook, ClusterTrustBundleAttest,
-NodeDeclaredFeatureValidator.
+are loaded with the first write. Left out: ImagePolicyWebhook.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,13 +44,13 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "RuntimeClass": "runtime_class:RuntimeClass",
     "CertificateApproval": "certificates:CertificateApproval",
     "CertificateSigning": "certificates:CertificateSigning",
-    "ClusterTrustBundleAttest": "",
+    "ClusterTrustBundleAttest": "certificates:ClusterTrustBundleAttest",
     "CertificateSubjectRestriction": "certificates:CertificateSubjectRestriction",
     "DefaultIngressClass": "defaults:DefaultIngressClass",
     "DenyServiceExternalIPs": "optional:DenyServiceExternalIPs",
     "PodTopologyLabels": "defaults:PodTopologyLabels",
     "PodGroupWorkloadExists": "groups_of_1_36:PodGroupWorkloadExists",
-    "NodeDeclaredFeatureValidator": "",
+    "NodeDeclaredFeatureValidator": "declared_features:NodeDeclaredFeatureValidator",
     "JobValidation": "groups_of_1_36:JobValidation",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
     "MutatingAdmissionPolicy": "configured:MutatingAdmissionPolicy",

@@ -6,6 +6,7 @@ A list or a map with nothing in it that storage does not keep is as good as none
 Upstream: apimachinery/third_party/forked/golang/reflect.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ import orjson
 from fakekube.apimachinery.empties import NoEntries, NoItems
 
 _ABSENT = object()
+OF_THE_COLLECTOR = ("ownerReferences", "finalizers", "managedFields")
 
 
 def same(left: Any, right: Any) -> bool:
@@ -20,6 +22,19 @@ def same(left: Any, right: Any) -> bool:
     if left is right:
         return True
     return equals_are_same(left, right) if left == right else _same_but_for_empties(left, right)
+
+
+def is_only_mutating_gc_fields(obj: Mapping[str, Any], old: Mapping[str, Any] | None) -> bool:
+    """Whether a change of an object is one that the garbage collector makes; a new object is none.
+
+    Upstream: pkg/registry/rbac/helpers.go.
+    """
+    if old is None:
+        return False
+    before, after = (
+        {**tree, "metadata": {name: value for name, value in tree["metadata"].items() if name not in OF_THE_COLLECTOR}}
+        for tree in (old, obj))
+    return same(before, after)
 
 
 def _same_but_for_empties(left: Any, right: Any) -> bool:

@@ -7,9 +7,8 @@ Upstream: component-helpers/storage/volume and storage/ephemeral.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fakekube.apimachinery import labels, meta, quantity
+from fakekube.apimachinery import labels, meta, placement, quantity
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

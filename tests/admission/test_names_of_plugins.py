@@ -2,9 +2,7 @@
 
 from fakekube.admission import chain
 
-NOT_MODELLED = [
-    "ImagePolicyWebhook", "ClusterTrustBundleAttest", "NodeDeclaredFeatureValidator",
-]
+NOT_MODELLED = ["ImagePolicyWebhook"]
 
 
 def test_a_plugin_has_the_name_that_options_give_it() -> None:

@@ -8,7 +8,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from fakekube.admission.certificates import CertificateApproval, CertificateSigning, CertificateSubjectRestriction
+from fakekube.admission.certificates import (
+    CertificateApproval,
+    CertificateSigning,
+    CertificateSubjectRestriction,
+    ClusterTrustBundleAttest,
+)
 from fakekube.admission.groups_of_1_36 import JobValidation, PodGroupWorkloadExists
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
@@ -65,6 +70,34 @@ def test_who_may_act_for_a_signer(plugin: Any, verb: str, word: str, subresource
             "" if passes else f'403 user not permitted to {word} requests with signerName "a.example/b"')
         assert asked.log == [
             Access(verb, group="certificates.k8s.io", version="*", resource="signers", name=name) for name in names]
+
+
+BUNDLES = kind("certificates.k8s.io", "v1", "clustertrustbundles")
+
+
+@pytest.mark.parametrize(("signer", "new", "old", "asks"), [
+    ("a.example/b", {}, None, True), ("", {}, None, False), ("a.example/b", {"trustBundle": "x"}, {}, True),
+    ("a.example/b", {}, {}, False), ("", {"trustBundle": "x"}, {}, False),
+])
+def test_who_may_attest_for_a_signer(signer: str, new: Tree, old: Tree | None, asks: bool) -> None:
+    """Given trust bundles of a signer and of none / when they are made, changed, or changed as the
+    garbage collector does / then leave to attest is wanted, but not for the last and without one.
+    """
+    def bundle(spec: Tree, **metadata: Any) -> Tree:
+        return {"metadata": {"name": "r", **metadata}, "spec": {**spec, **({"signerName": signer} if signer else {})}}
+
+    for allowed in ("a.example/b", "a.example/*", "other/b"):
+        world, asked = World(), Asked(allowed)
+        world.authorization = Authorization(asked)
+        attrs = world.attributes(
+            BUNDLES, bundle(new, finalizers=["x"], ownerReferences=[], managedFields=[1]), None if old is None else bundle(old))
+        assert refusal(ClusterTrustBundleAttest(), attrs) == (
+            '403 user not permitted to attest for signerName "a.example/b"' if asks and allowed == "other/b" else "")
+        assert [access.verb for access in asked.log] == (
+            [] if not asks else ["attest"] if allowed == "a.example/b" else ["attest"] * 2)
+    seen = [each for each in ("CREATE", "UPDATE", "DELETE") if ClusterTrustBundleAttest().handles(BUNDLES, each, "")]
+    assert seen == ["CREATE", "UPDATE"]
+    assert not ClusterTrustBundleAttest().handles(REQUESTS, "CREATE", "")
 
 
 @pytest.mark.parametrize(("new", "old", "asks"), [

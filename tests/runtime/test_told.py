@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fakekube.runtime import jobs, placement, pods, volumes
+from fakekube.apimachinery import placement
+from fakekube.runtime import jobs, pods, volumes
 from fakekube.runtime.why import Answer, Attempt, Change, Place, Reason, names
 
 T = "2026-01-01T00:00:{:02}Z"

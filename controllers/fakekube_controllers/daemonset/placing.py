@@ -8,9 +8,8 @@ NodeShouldRunDaemonPod in daemon_controller.go.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import meta, placement
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.runtime import placement
 from fakekube.runtime.podcontrol import pod_from_template
 from fakekube.runtime.pods import Pod
 

@@ -11,12 +11,11 @@ Upstream: pkg/controller/tainteviction. Left out: its metrics, and retries every
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import conditions, meta, times
+from fakekube.apimachinery import conditions, meta, placement, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
-from fakekube.runtime import placement
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.util.durations import of_whole_seconds

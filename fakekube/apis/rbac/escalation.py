@@ -7,7 +7,7 @@ ConfirmNoEscalation in pkg/registry/rbac/validation/rule.go.
 from collections.abc import Iterable
 
 from fakekube.apimachinery import errors
-from fakekube.apimachinery.equality import same
+from fakekube.apimachinery.equality import is_only_mutating_gc_fields
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
@@ -16,14 +16,13 @@ from fakekube.auth.rules import FULL_AUTHORITY, PolicyRule, errors_text, go_text
 from fakekube.registry.strategy import WriteContext
 
 GROUP = "rbac.authorization.k8s.io"
-OF_THE_COLLECTOR = ("ownerReferences", "finalizers", "managedFields")
 NOT_CLUSTER_ADMIN = "must have cluster-admin privileges to use the aggregationRule"
 PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
 
 
 def check_role(obj: Tree, old: Tree | None, ctx: WriteContext, *, resource: str) -> None:
     """Whether the writer of a Role or ClusterRole has what it grants. Raises 403."""
-    if _is_privileged(ctx) or _changes_little(obj, old):
+    if _is_privileged(ctx) or is_only_mutating_gc_fields(obj, old):
         return
     meta = obj["metadata"]
     # a POST has no name in its path
@@ -43,7 +42,7 @@ def check_binding(obj: Tree, old: Tree | None, ctx: WriteContext, *, resource: s
 
     Raises 403, and 404 when there is no such role.
     """
-    if _is_privileged(ctx) or _changes_little(obj, old):
+    if _is_privileged(ctx) or is_only_mutating_gc_fields(obj, old):
         return
     meta, reference = obj["metadata"], obj.get("roleRef") or {}
     namespace, role_kind, role = meta.get("namespace", ""), reference.get("kind", ""), reference.get("name", "")
@@ -62,18 +61,6 @@ def check_binding(obj: Tree, old: Tree | None, ctx: WriteContext, *, resource: s
 
 def _is_privileged(ctx: WriteContext) -> bool:
     return ctx.cluster.authorization.resolver is None or PRIVILEGED_GROUP in ctx.user.groups
-
-
-def _changes_little(obj: Tree, old: Tree | None) -> bool:
-    """Whether a change is one that the garbage collector makes."""
-    if old is None:
-        return False
-    before, after = ({**tree, "metadata": _without(tree["metadata"])} for tree in (old, obj))
-    return same(before, after)
-
-
-def _without(meta: Tree) -> Tree:
-    return {name: value for name, value in meta.items() if name not in OF_THE_COLLECTOR}
 
 
 def _aggregates(role: Tree | None) -> bool:

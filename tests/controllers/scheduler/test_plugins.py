@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube.runtime import placement
+from fakekube.apimachinery import placement
 from fakekube.util import memory
 from fakekube_controllers.scheduler.cache import Cache
 from fakekube_controllers.scheduler.framework import events

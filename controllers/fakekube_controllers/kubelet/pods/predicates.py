@@ -7,9 +7,8 @@ critical pods, volumes, topology and devices.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from fakekube.apimachinery import meta, pod_resources, quantity
+from fakekube.apimachinery import meta, placement, pod_resources, quantity
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 
 Requests = dict[str, int]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fakekube.apimachinery import conditions, meta
+from fakekube.apimachinery.placement import tolerates
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.runtime.placement import tolerates
 from fakekube_controllers.kueue import names, pods
 from fakekube_controllers.kueue import podset as podsets
 from fakekube_controllers.kueue.features import Features

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fakekube.apimachinery import placement
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 from fakekube_controllers.kueue.topology.domains import Domain
 
 SCHEDULING_EFFECTS = ("NoSchedule", "NoExecute")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from fakekube.apimachinery.placement import node_affinity
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime.placement import node_affinity
 from fakekube.util import memory
 from fakekube.util.memory import Memo
 from fakekube_controllers.kueue import podset as podsets

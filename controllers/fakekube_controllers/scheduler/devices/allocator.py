@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import orjson
 
+from fakekube.apimachinery import placement
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.runtime import placement
 from fakekube.util.rng import Rng
 from fakekube_controllers.scheduler.devices import capacity
 from fakekube_controllers.scheduler.devices.constraints import Constraint, constraints_of

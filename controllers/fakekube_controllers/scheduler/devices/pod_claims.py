@@ -6,9 +6,9 @@ Upstream: stateData, nodeAllocation, claimStore of plugins/dynamicresources.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from fakekube.apimachinery import placement
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.runtime import placement
 from fakekube_controllers.scheduler.devices.allocator import Allocator
 from fakekube_controllers.scheduler.devices.references import allocation_of, reservations_of
 from fakekube_controllers.scheduler.devices.requests import asked_of

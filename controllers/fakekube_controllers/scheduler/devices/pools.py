@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fakekube.apimachinery import meta, quantity
+from fakekube.apimachinery import meta, placement, quantity
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 from fakekube_controllers.scheduler.devices.model import DeviceID, Features, PoolID
 
 Counters = dict[str, dict[str, int]]

@@ -6,9 +6,8 @@ Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta, strconv
+from fakekube.apimachinery import meta, placement, strconv
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import meta, placement
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (

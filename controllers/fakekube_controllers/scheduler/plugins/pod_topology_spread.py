@@ -10,10 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery import labels, meta, placement
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, SERVICES, STATEFUL_SETS
-from fakekube.runtime import placement
 from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework.events import ClusterEventWithHint
 from fakekube_controllers.scheduler.framework.handle import Handle

@@ -9,9 +9,8 @@ from typing import Any
 
 import orjson
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import meta, placement
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
 from fakekube.runtime.why import Change
 from fakekube_controllers.scheduler.framework import changes, events
 from fakekube_controllers.scheduler.framework.events import (

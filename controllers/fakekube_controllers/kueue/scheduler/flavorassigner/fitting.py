@@ -7,9 +7,9 @@ pkg/scheduler/flavorassigner/flavorassigner.go.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
+from fakekube.apimachinery import placement
 from fakekube.apimachinery.pod_resources import NOTHING
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube.runtime import placement
 from fakekube_controllers.kueue.cache.snapshot import ClusterQueueSnapshot
 from fakekube_controllers.kueue.cache.spec import NEVER
 from fakekube_controllers.kueue.resources import FlavorResource, add, amount_quantity, resource_quantity, subtract
