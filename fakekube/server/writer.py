@@ -200,6 +200,8 @@ class Answer(StreamResponse):
         if self._done is None or self._done.done():
             return
         self.flush()
+        if self._watch is not None:
+            self._watch.end()
         if self._transport is not None and not self._transport.is_closing():
             if self._response.cut is None:
                 self._transport.write(LAST_CHUNK)

@@ -6,10 +6,11 @@ before time moves, the driver asks here whether somebody outside may still be ab
 grants them real time until they have been quiet for ``grace_seconds``. Once they are quiet they
 stay so until one of them does something or is told something.
 
-Who counts: whoever has an open watch over a socket; while somebody waits for time (``called``)
-also whoever sends requests, and who was announced by ``expect``. What ends the quiet: an event
-that was sent to a watch, the beginning of a watch, a write, and while somebody waits for time any
-request. At other times reads do not count, since a test that polls would stop the time that it
+Who counts: whoever has an open watch over a socket, or had one that the server ended a moment ago,
+and may be about to open another; while somebody waits for time (``called``) also whoever sends
+requests, and who was announced by ``expect``. What ends the quiet: an event that was sent to a
+watch, the beginning of a watch, its end by the server, a write, and while somebody waits for time
+any request. At other times reads do not count, since a test that polls would stop the time that it
 waits for. The reads of the predicate that is waited for never count.
 
 A client that is never quiet gets ``PATIENCE`` times that time, and from then on that time once
@@ -50,6 +51,11 @@ class OpenWatch:
         self._outside.note()
         self._client.told_at = self._outside.acted_at
 
+    def end(self) -> None:
+        """The server ends the watch, which its client is to hear yet."""
+        self._outside.note()
+        self._outside.ended_at = self._outside.acted_at
+
     def close(self) -> None:
         """The watch is over; harmless when it was before."""
         if self._client.watches.pop(self, self) is None:
@@ -78,6 +84,7 @@ class ClientsOutside:
         self.processes: dict[int, None] = {}  # operators outside: who runs them says when they have begun
         self.writes = 0  # requests that are no reads, as they come and as they are answered
         self.acted_at = float("-inf")  # when something counted that ended the quiet
+        self.ended_at = float("-inf")  # when the server ended a watch
         self._read_at = float("-inf")
         self._wall = wall or RealClock()
         self._clients: dict[tuple[str, str], _Client] = {}
@@ -137,7 +144,7 @@ class ClientsOutside:
 
     def wait(self, grace_seconds: float | None = None) -> bool:
         """Whether time has to wait for somebody outside."""
-        if not self.open_watches and self._is_somebody_left is None and not self.called:
+        if not self.open_watches and self._is_somebody_left is None and not self.called and self.ended_at == float("-inf"):
             return False
         return self._left(self.grace_seconds if grace_seconds is None else grace_seconds) > 0
 
@@ -175,7 +182,7 @@ class ClientsOutside:
         left = self._unconnected(now)
         if left > 0:
             return left
-        if self.open_watches or self._sends_requests(now, grace_seconds):
+        if self.open_watches or self._sends_requests(now, grace_seconds) or now - self.ended_at < grace_seconds:
             since = max(self.acted_at, self._read_at) if self.called else self.acted_at
             left = since + grace_seconds - now
         if left <= 0:

@@ -69,7 +69,7 @@ def operator(work):
 def play(server):
     core = connected(server.kubeconfig)
     core.create_namespaced_config_map("default", {"metadata": {"name": "web", "labels": {"shop": "web"}}})
-    server.advance("30s")
+    server.advance("2m")  # an operator that looks away twice, for 20 s each, and restarts has come by then
     return core
 """
 

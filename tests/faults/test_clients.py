@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,32 @@ def test_kubectl_waits_for_what_a_watch_tells_late(served: BackgroundCluster) ->
         core(served).patch_namespaced_config_map("a", "default", {"data": {"x": "1"}})
         thread.join()
     assert waiting[0].returncode == 0, waiting[0]
+
+
+def test_who_loses_a_watch_has_real_time_to_come_again(tmp_path: Path) -> None:
+    """Given an operator that thinks for 0.1 s when its watch has expired / when time advances far
+    beyond that / then what it does next is done at that time, and not at the end.
+    """
+    with BackgroundCluster(kubeconfig=tmp_path / "kubeconfig", nodes=0, controllers="") as cluster:
+        core(cluster).create_namespaced_config_map("default", {"metadata": {"name": "a"}})
+        cluster.faults.add(watch="expire", events=1, lasting=20, times=1)
+        begun = threading.Event()
+
+        def operate() -> None:
+            api = core(cluster)
+            for _ in api.list_namespaced_config_map("default", watch=True, _preload_content=False).stream():
+                begun.set()
+            time.sleep(0.1)  # it thinks
+            api.create_namespaced_config_map("default", {"metadata": {"name": "b"}})
+
+        thread = threading.Thread(target=operate)
+        thread.start()
+        assert begun.wait(10)
+        cluster.advance("2m")
+        thread.join()
+        first, second = (
+            core(cluster).read_namespaced_config_map(name, "default").metadata.creation_timestamp for name in "ab")
+    assert (second - first).total_seconds() == 20
 
 
 OPERATOR = """

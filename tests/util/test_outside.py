@@ -115,6 +115,37 @@ async def test_a_watch_that_was_told_is_granted_the_grace_once(
     assert wall.seconds == pytest.approx(1000 + 2 * GRACE, abs=0.01)
 
 
+@pytest.mark.parametrize("pumped", [False, True])
+async def test_whose_watch_the_server_ended_may_come_again(
+    pumped: bool, driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
+    """Given a watch that the server ends, when time is to move, called or by itself, then it waits
+    for the grace, in which the client opens another and is told of what it missed; it does not
+    wait for who has ended a watch on its own.
+    """
+    watch, came = outside.watch("operator/1", "10.0.0.1", MAPS), []
+    wall.seconds += 2 * GRACE
+    watch.end()
+    watch.close()
+
+    def come() -> None:
+        activity.hold()
+        came.append(outside.watch("operator/1", "10.0.0.1", MAPS))
+        came[0].tell()
+        activity.release()
+
+    wall.plan(0.3, come)
+    if not pumped:
+        outside.call()
+    begun = wall.seconds
+    while outside.wait():
+        await outside.grant()
+    assert came
+    assert wall.seconds - begun == pytest.approx(0.3 + GRACE, abs=0.03)
+    came[0].close()
+    wall.seconds += GRACE
+    assert not outside.wait()
+
+
 async def test_who_acts_while_time_waits_is_seen_before_it_moves(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
     """Given an operator that thinks for 0.3 s, and then again, when run until what it does, then
