@@ -27,6 +27,7 @@ import urllib3
 from lightkube.resources.core_v1 import ConfigMap
 
 from fakekube.testing.background import BackgroundCluster
+from fakekube.testing.operators import thread_operator
 
 pytestmark = pytest.mark.filterwarnings("ignore:Kubernetes version:UserWarning")
 
@@ -190,23 +191,22 @@ def test_who_loses_a_watch_has_real_time_to_come_again(tmp_path: Path) -> None:
     """Given an operator that thinks for 0.1 s when its watch has expired / when time advances far
     beyond that / then what it does next is done at that time, and not at the end.
     """
-    with BackgroundCluster(kubeconfig=tmp_path / "kubeconfig", nodes=0, controllers="") as cluster:
-        core(cluster).create_namespaced_config_map("default", {"metadata": {"name": "a"}})
+    begun = threading.Event()
+
+    def operate(kubeconfig: Path, stop: threading.Event) -> None:
+        api = kubernetes.client.CoreV1Api(kubernetes.config.new_client_from_config(str(kubeconfig)))
+        for _ in api.list_namespaced_config_map("default", watch=True, _preload_content=False).stream():
+            begun.set()
+        time.sleep(0.1)  # it thinks
+        api.create_namespaced_config_map("default", {"metadata": {"name": "b"}})
+        stop.wait()
+
+    with BackgroundCluster(
+            kubeconfig=tmp_path / "kubeconfig", nodes=0, controllers="", extra=[thread_operator("o", operate)]) as cluster:
         cluster.faults.add(watch="expire", events=1, lasting=20, times=1)
-        begun = threading.Event()
-
-        def operate() -> None:
-            api = core(cluster)
-            for _ in api.list_namespaced_config_map("default", watch=True, _preload_content=False).stream():
-                begun.set()
-            time.sleep(0.1)  # it thinks
-            api.create_namespaced_config_map("default", {"metadata": {"name": "b"}})
-
-        thread = threading.Thread(target=operate)
-        thread.start()
+        core(cluster).create_namespaced_config_map("default", {"metadata": {"name": "a"}})
         assert begun.wait(10)
         cluster.advance("2m")
-        thread.join()
         first, second = (
             core(cluster).read_namespaced_config_map(name, "default").metadata.creation_timestamp for name in "ab")
     assert (second - first).total_seconds() == 20
