@@ -8,10 +8,10 @@ from tests.admission.world import kind
 
 ON = ["NamespaceLifecycle", "LimitRanger", "ServiceAccount", "TaintNodesByCondition", "PodSecurity", "Priority",
     "DefaultTolerationSeconds", "DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection",
-    "PersistentVolumeClaimResize", "RuntimeClass", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction",
-    "DefaultIngressClass", "PodTopologyLabels", "PodGroupWorkloadExists", "JobValidation", "PodResizeValidator",
-    "MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
-    "ResourceQuota"]
+    "PersistentVolumeClaimResize", "RuntimeClass", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
+    "CertificateSubjectRestriction", "DefaultIngressClass", "PodTopologyLabels", "PodGroupWorkloadExists",
+    "NodeDeclaredFeatureValidator", "JobValidation", "PodResizeValidator", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota"]
 OFF = ["AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "NodeRestriction",
     "AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration",
     "OwnerReferencesPermissionEnforcement", "DenyServiceExternalIPs", "AlwaysDeny"]
@@ -20,14 +20,15 @@ ORDER = ["AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "Namespa
     "PodNodeSelector", "Priority", "DefaultTolerationSeconds", "PodTolerationRestriction", "EventRateLimit",
     "ExtendedResourceToleration", "DefaultStorageClass", "StorageObjectInUseProtection", "PodGroupProtection",
     "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "RuntimeClass", "CertificateApproval",
-    "CertificateSigning", "CertificateSubjectRestriction", "DefaultIngressClass", "DenyServiceExternalIPs", "PodTopologyLabels",
-    "PodGroupWorkloadExists", "JobValidation", "PodResizeValidator", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
-    "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", "ResourceQuota", "AlwaysDeny"]
+    "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction", "DefaultIngressClass",
+    "DenyServiceExternalIPs", "PodTopologyLabels", "PodGroupWorkloadExists", "NodeDeclaredFeatureValidator", "JobValidation",
+    "PodResizeValidator", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook", "ResourceQuota", "AlwaysDeny"]
 CLUSTERS = {
     "nodes": "", "persistentvolumes": "", "namespaces": "", "priorityclasses": "scheduling.k8s.io",
-    "certificatesigningrequests": "certificates.k8s.io", "volumeattributesclasses": "storage.k8s.io",
-    "validatingadmissionpolicies": "admissionregistration.k8s.io", "csinodes": "storage.k8s.io",
-    "resourceslices": "resource.k8s.io"}
+    "certificatesigningrequests": "certificates.k8s.io", "clustertrustbundles": "certificates.k8s.io",
+    "volumeattributesclasses": "storage.k8s.io", "validatingadmissionpolicies": "admissionregistration.k8s.io",
+    "csinodes": "storage.k8s.io", "resourceslices": "resource.k8s.io"}
 NAMESPACED = {
     "pods": "", "services": "", "persistentvolumeclaims": "", "configmaps": "", "events": "", "serviceaccounts": "",
     "ingresses": "networking.k8s.io", "podgroups": "scheduling.k8s.io", "jobs": "batch", "deployments": "apps",
@@ -101,6 +102,7 @@ EACH: dict[str, Seen] = {
     "CertificateApproval": {SIGNING: {"UPDATE/approval"}},
     "CertificateSigning": {SIGNING: {"UPDATE/status"}},
     "CertificateSubjectRestriction": {SIGNING: {"CREATE"}},
+    "ClusterTrustBundleAttest": {"clustertrustbundles": all_of("CREATE", "UPDATE")},
     "DefaultIngressClass": {"ingresses": {"CREATE"}},
     "DefaultStorageClass": {"persistentvolumeclaims": {"CREATE"}},
     "DefaultTolerationSeconds": {"pods": WRITES},
@@ -115,6 +117,7 @@ EACH: dict[str, Seen] = {
     "NamespaceLifecycle": {
         **{plural: all_of("CREATE") for plural in NAMESPACED if plural != "localsubjectaccessreviews"},
         "namespaces": all_of("DELETE")},
+    "NodeDeclaredFeatureValidator": {"pods": {"UPDATE", "UPDATE/resize"}, "resourceslices": all_of("CREATE", "UPDATE")},
     "NodeRestriction": {
         plural: all_of("CREATE", "UPDATE", "DELETE") for plural in (
             "pods", "nodes", "persistentvolumeclaims", "serviceaccounts", "leases", "csinodes", "resourceslices")},

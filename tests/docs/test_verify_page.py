@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fakekube.client.resources import NAMESPACES
+from fakekube.client.resources import DEPLOYMENTS, NAMESPACES, PODS
 from fakekube.recording import exchanges
 from fakekube.testing.background import BackgroundCluster
 from tests.docs.test_readme import ADDRESS, ROOT, of_page
@@ -55,14 +55,28 @@ def theirs(request: pytest.FixtureRequest, reader: Path) -> Iterator[BackgroundC
         place.write_bytes(Path(path).read_bytes())
         yield None
         return
-    with BackgroundCluster(kubeconfig=place, nodes=1, clock=20, seed=9) as cluster:
+    with BackgroundCluster(kubeconfig=place, nodes=1, clock=4, seed=9) as cluster:
         cluster.call(lambda inner: inner.client.create(NAMESPACES, {"metadata": {"name": "shop"}}))
+        cluster.call(lambda inner: inner.client.create(DEPLOYMENTS, {**OTHERS, "metadata": {"name": "o", "namespace": "shop"}}))
+        # What is loaded with the first pod is loaded before anybody looks at one: a second is 0.25 s.
+        cluster.run_until(lambda: is_running(cluster))
 
         @cluster.webhook("deployments.apps", mutating=True)
         def label(review: object) -> None:
             review.object["metadata"].setdefault("labels", {})["team"] = "shop"  # type: ignore[attr-defined]
 
         yield cluster
+
+
+OTHERS = {"spec": {
+    "replicas": 1, "selector": {"matchLabels": {"app": "o"}}, "template": {
+        "metadata": {"labels": {"app": "o"}}, "spec": {"containers": [{"name": "main", "image": "o"}]}}}}
+
+
+def is_running(cluster: BackgroundCluster) -> bool:
+    """Whether the pod of others is."""
+    pods = cluster.call(lambda inner: inner.client.list(PODS, "shop")).items
+    return [pod["status"].get("phase") for pod in pods] == ["Running"]
 
 
 def lines_of(how: str) -> list[str]:
