@@ -58,7 +58,7 @@ def theirs(request: pytest.FixtureRequest, reader: Path) -> Iterator[BackgroundC
     with BackgroundCluster(kubeconfig=place, nodes=1, clock=4, seed=9) as cluster:
         cluster.call(lambda inner: inner.client.create(NAMESPACES, {"metadata": {"name": "shop"}}))
         cluster.call(lambda inner: inner.client.create(DEPLOYMENTS, {**OTHERS, "metadata": {"name": "o", "namespace": "shop"}}))
-        # What is loaded with the first pod is loaded before anybody looks at one: a second is 0.25 s.
+        # What is loaded with the first pod is loaded before one is looked at; a second is 0.25 s.
         cluster.run_until(lambda: is_running(cluster))
 
         @cluster.webhook("deployments.apps", mutating=True)
