@@ -67,8 +67,8 @@ class Trials:
     does not.
     """
 
-    def __init__(self, attempt: Attempt, *, tells_why: bool = False) -> None:
-        self._attempt, self.tells_why = attempt, tells_why
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt, self.tells_why = attempt, False
         self.outcomes: Memo[Hashable, Status | tuple[int, ...]] = Memo(OUTCOMES)
         self._fits: dict[Hashable, Callable[[Usage], bool]] = {}
 
@@ -133,18 +133,21 @@ def find_candidates(
     found: list[Candidate] = []
     unbroken = 0
     trials = Trials(attempt)
+    rejections: list[tuple[NodeInfo, Status]] = []
     all_may_help = len(statuses) == len(snapshot.all_nodes) and all(status.code == MAY_HELP for status, _ in counted(statuses))
     for node in snapshot.infos():
         if not all_may_help and not _may_help(statuses.get(node.name)):
+            rejections.append((node, NOT_HELPFUL))
             continue
         candidate = _select(attempt, node, budgets, trials)
         if isinstance(candidate, Status):
+            rejections.append((node, candidate))
             continue
         found.append(candidate)
         unbroken += not candidate.violations
         if unbroken and len(found) >= most:
             break
-    return found, None if found else _why_none(attempt, statuses, budgets)
+    return found, None if found else _why_none(attempt, budgets, trials, rejections)
 
 
 def _may_help(status: Status | None) -> bool:
@@ -158,13 +161,13 @@ def _select(attempt: Attempt, node: NodeInfo, budgets: Sequence[ReadOnlyTree], t
         return error(str(missing))
 
 
-def _why_none(attempt: Attempt, statuses: Mapping[str, Status], budgets: Sequence[ReadOnlyTree]) -> Status:
-    """Why evictions make room nowhere, which takes a trial of each node."""
-    trials = Trials(attempt, tells_why=True)
-    rejections = [
-        _select(attempt, node, budgets, trials) if _may_help(statuses.get(node.name)) else NOT_HELPFUL
-        for node in attempt.snapshot.infos()]
-    reasons = [each for each in rejections if isinstance(each, Status)]
+def _why_none(
+    attempt: Attempt, budgets: Sequence[ReadOnlyTree], trials: Trials, rejections: Sequence[tuple[NodeInfo, Status]],
+) -> Status:
+    """Why evictions make room nowhere, for which those that are too small are tried after all."""
+    trials.tells_why = True
+    told = [_select(attempt, node, budgets, trials) if status is TOO_SMALL else status for node, status in rejections]
+    reasons = [each for each in told if isinstance(each, Status)]
     errors = dict.fromkeys(each.message for each in reasons if not each.is_rejection)
     if errors:
         return error(next(iter(errors)) if len(errors) == 1 else f"[{', '.join(errors)}]")
